@@ -26,7 +26,7 @@ from movers.judge.logistic_fit import Labelled, blank, fit
 from movers.judge.validation import split
 from movers.measures.evidence import names_of
 from movers.measures.judge import bound_judge, evidence_of
-from movers.search.keep_apart import Objection
+from movers.search.keep_apart import objections
 
 SETS = {
     "PAWS-Wiki, development split": ("PAWSWiki/dev.tsv", False),
@@ -92,8 +92,8 @@ def table(name: str, path: Path, *, unseen: bool) -> str:
     pairs, same = read(path)
     scorer = movers.load()
     cosine, alike = cosines(scorer, pairs), scorer.similarities(pairs)
-    objection = Objection(scorer, GUARDS)
-    kept_apart = np.array([objection(*pair) is not None for pair in pairs])
+    reasons = objections(scorer, GUARDS)(pairs)
+    kept_apart = np.array([reason is not None for reason in reasons])
     guarded = np.where(kept_apart, -np.inf, alike)
     judge = movers.load(judge="same").similarities(pairs) if unseen else odds(scorer, pairs, same)
     rows = []

@@ -31,13 +31,13 @@ import numpy as np
 import movers
 from movers.measures.default import PRICE, calibrate, gates
 from movers.measures.sentences import WeightedSentences, sentence_distances
-from movers.search.cosine import CosineLayout, pooled_vectors, stored_vectors
+from movers.search.corpus import NOTHING, Shard
+from movers.search.cosine import CosineLayout, pooled_vectors, scan, stored_vectors
 from movers.search.dedupe import dedupe_file
 from movers.search.folder import Folder
 from movers.search.index import Index
-from movers.search.memory import Memory
 from movers.search.mining import mine
-from movers.search.vectors import VectorShard, make_vectors, scan
+from movers.search.vectors import StoredVectors
 from search import processor_time, sources
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -99,12 +99,17 @@ def real(folder: Path, count: int) -> list[str]:
     return real_report(records_of(log), len(index))
 
 
-def in_memory(layout: CosineLayout, shards: list[VectorShard]) -> Index:
+def with_vectors(texts: list[str], vectors: np.ndarray) -> Shard:
+    """A shard of sentences with their vectors."""
+    return Shard.of(texts, vectors=StoredVectors.of(vectors))
+
+
+def in_memory(layout: CosineLayout, shards: list[Shard]) -> Index:
     """An index of shards that are made already."""
-    files = Memory()
+    index = Index(scorer(), layout)
     pieces = ((shard.sentences, lambda shard=shard: shard) for shard in shards)
-    files.fill(pieces, scorer(), layout.name, lambda _: None)
-    return Index(scorer(), layout, files)
+    index._change(pieces, NOTHING, lambda _: None)
+    return index
 
 
 def records_of(log: Path) -> list[dict]:
@@ -162,7 +167,7 @@ def real_report(records: list[dict], sentences: int) -> list[str]:
 
 def thin(shard):
     """A shard without its words."""
-    return make_vectors(shard.sentences, shard.pooled(slice(None)), "float32")
+    return with_vectors(shard.sentences, shard.vectors.pooled(slice(None)))
 
 
 def brute_force(measured: WeightedSentences, row: int) -> np.ndarray:
@@ -198,7 +203,7 @@ def million_index(folder: Path) -> Index:
     if not (place / "manifest.json").exists():
         index = real_index(folder)
         pool = index.sentences
-        vectors = np.concatenate([shard.pooled(slice(None)) for shard in index.shards])
+        vectors = stored_vectors(index.corpus, np.arange(len(index)))
         layout = CosineLayout()
 
         def pieces():
@@ -209,7 +214,7 @@ def million_index(folder: Path) -> Index:
                     texts, made = pool[done : done + size], vectors[done : done + size]
                 else:
                     texts, made = composed(rng, pool, vectors, size, known)
-                yield texts, partial(make_vectors, texts, made, "float32")
+                yield texts, partial(with_vectors, texts, made)
                 done += len(texts)
 
         Folder(place).fill(pieces(), scorer(), layout.name, lambda _: None)
@@ -267,7 +272,8 @@ def certificate_holds(index: Index, query: str, answer) -> bool:
     own = index.scorer.weigh_each([query])
     last, near = answer[len(answer) - 1].distance, 0
     for shard in index.shards:
-        pooled = np.concatenate([own.pooled, shard.pooled(slice(None))])
+        assert shard.vectors is not None
+        pooled = np.concatenate([own.pooled, shard.vectors.pooled(slice(None))])
         targets = np.arange(1, len(pooled))
         pairs = np.stack([np.zeros_like(targets), targets], axis=1)
         near += int((sentence_distances(pooled, pairs) <= last).sum())
@@ -302,7 +308,7 @@ def parts_of(shards, starts, rows):
         own = rows[(rows >= starts[number]) & (rows < starts[number + 1])] - starts[number]
         if len(own):
             texts = [shard.words.sentences[row] for row in own.tolist()]
-            yield make_vectors(texts, shard.pooled(own), "float32")
+            yield with_vectors(texts, shard.vectors.pooled(own))
 
 
 def beyond(index: Index, queries: list[str], layout) -> list[str]:
@@ -413,7 +419,7 @@ def dedupe(folder: Path, count: int) -> list[str]:
     layout = CosineLayout()
     size = layout.capacity
     shards = [
-        make_vectors(texts[low : low + size], vectors[low : low + size], "float32")
+        with_vectors(texts[low : low + size], vectors[low : low + size])
         for low in range(0, len(texts), size)
     ]
     made = in_memory(layout, shards)
@@ -466,7 +472,7 @@ def sampled_right(pairs, pool: list[str], same, swaps) -> str:
     )
 
 
-class StoredVectors:
+class LookedUpVectors:
     """An encoder for semhash that looks vectors up."""
 
     def __init__(self, texts: list[str], vectors: np.ndarray) -> None:
@@ -482,7 +488,7 @@ def with_semhash(texts: list[str], vectors: np.ndarray) -> set[str]:
     """What semhash drops."""
     from semhash import SemHash
 
-    made = SemHash.from_records(records=texts, model=StoredVectors(texts, vectors))
+    made = SemHash.from_records(records=texts, model=LookedUpVectors(texts, vectors))
     found = made.self_deduplicate(threshold=1 - THRESHOLD)
     return set(texts) - set(found.selected)
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import movers
-from movers.evaluate.metrics import auc
+from movers.evaluate.metrics import score
 from movers_research.datasets import read_dataset
 
 TARGET = Path(__file__).parent.parent / "results" / "paws_wiki_dev.md"
@@ -40,7 +40,7 @@ def main(data: Path) -> None:
                 words = scorer.using(base).distances(pairs)
                 heads = scorer.using(f"wsmd-{base}").head_values(pairs)
                 layers = heads.reshape(len(pairs), 6, 12).mean(axis=2).T
-                cells = [f"{100 * auc(dataset.gold, row):.2f}" for row in (words, *layers)]
+                cells = [f"{100 * score('auc', dataset.gold, row):.2f}" for row in (words, *layers)]
                 lines.append(f"| {recipe} | {vectors} | {base} | {' | '.join(cells)} |")
                 print(lines[-1])
     TARGET.write_text(HEADING + "\n".join(lines) + "\n", "utf-8")

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from movers.errors import InputError
-from movers_research.datasets import DATASETS, DatasetWarning, common_words, read_dataset
+from movers_research.datasets import DATASETS, DatasetWarning, common_words, digest_of, read_dataset
 
 PAWS_HEADER = "id\tsentence1\tsentence2\tlabel"
 
@@ -196,7 +196,8 @@ def test_a_limit_keeps_the_shortest_without_a_warning(data):
 
 def test_the_digest_follows_the_contents(folder):
     def digest(score, text="a b"):
-        return read_small("stsb-dev", folder(stsb=f"g\tf\ty\t1\t{score}\t{text}\tc\n")).digest
+        row = f"g\tf\ty\t1\t{score}\t{text}\tc\n"
+        return digest_of(read_small("stsb-dev", folder(stsb=row)))
 
     assert digest("4.0") == digest("4", "a  b")
     assert len({digest("4"), digest("3"), digest("4", "a c")}) == 3

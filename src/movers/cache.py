@@ -15,7 +15,7 @@ from movers.results import Match
 from movers.runtime.json_text import parse_json
 from movers.scorer import Scorer
 from movers.search.collection import Collection, Record, as_json
-from movers.search.keep_apart import Objection
+from movers.search.keep_apart import objections
 
 GUARDS = ("numbers", "renamed", "negation", "opposites", "roles", "unread")
 """What keeps an answer from another question, unless told otherwise."""
@@ -91,7 +91,7 @@ class SemanticCache:
         self.least, self.ttl, self.size = least, ttl, size
         self._records = Collection(folder, scorer=scorer)
         self.judge = self._records.scorer.using(judge=judge) if isinstance(judge, str) else judge
-        self._objection = Objection(self._records.scorer, guard)
+        self._object_to = objections(self._records.scorer, guard)
 
     def __len__(self) -> int:
         return len(self._records)
@@ -158,7 +158,7 @@ class SemanticCache:
         """Return why a stored question does not answer; None if it does."""
         if not similarity >= self.least:
             return f"the nearest is {similarity:.2f} alike, less than {self.least:g}"
-        return self._objection(match.text, text)
+        return self._object_to([(match.text, text)])[0]
 
     def _hit(self, record: Record, match: Match, why: str) -> Hit:
         self._records.touch(record)

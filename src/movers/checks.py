@@ -12,7 +12,7 @@ from movers.difference.guards import DEFAULT
 from movers.io.pairs import check_share
 from movers.runtime.notices import UndefinedWarning
 from movers.scorer import Scorer
-from movers.search.keep_apart import Objection
+from movers.search.keep_apart import objections
 from movers.shortcuts import kept_scorer
 
 LEAST = 0.8
@@ -60,7 +60,7 @@ def check(
     """
     check_share("least", least)
     scorer = scorer or kept_scorer()
-    objection, given = Objection(scorer, guard), [*pairs]
+    object_to, given = objections(scorer, guard), [*pairs]
     with warnings.catch_warnings(action="ignore", category=UndefinedWarning):  # every row tells
         alike = scorer.using(empty="nan").similarities(given)
     checked = []
@@ -68,7 +68,7 @@ def check(
         reason = None
         story: tuple[str, ...] = ()
         if expected.split() != actual.split():
-            reason = _blank(expected, actual) or objection(expected, actual)
+            reason = _blank(expected, actual) or object_to([(expected, actual)])[0]
             if reason is None and isnan(similarity):
                 reason = "one of them has no words left to compare"
             elif reason is None and similarity < least:

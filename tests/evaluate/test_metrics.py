@@ -11,12 +11,9 @@ from movers.agreement import METRICS, draw_weights
 from movers.errors import InputError
 from movers.evaluate.metrics import (
     apply_empty_policy,
-    auc,
     compare,
     estimate,
-    pearson,
     score,
-    spearman,
 )
 
 OUTSIDE = {
@@ -49,21 +46,25 @@ def test_metrics_with_many_ties(rows):
     gold, distances = np.array(rows).T
     if len(set(gold)) == 1:
         with pytest.raises(InputError, match="gold values are the same"):
-            auc(gold, distances)
+            score("auc", gold, distances)
         return
-    assert auc(gold, distances) == pytest.approx(roc_auc_score(gold, -distances))
+    assert score("auc", gold, distances) == pytest.approx(roc_auc_score(gold, -distances))
     assert score("ap", gold, distances) == pytest.approx(OUTSIDE["ap"](gold, -distances))
     if len(set(distances)) > 1:
-        assert spearman(gold, distances) == pytest.approx(OUTSIDE["spearman"](gold, -distances))
-        assert pearson(gold, distances) == pytest.approx(OUTSIDE["pearson"](gold, -distances))
+        assert score("spearman", gold, distances) == pytest.approx(
+            OUTSIDE["spearman"](gold, -distances)
+        )
+        assert score("pearson", gold, distances) == pytest.approx(
+            OUTSIDE["pearson"](gold, -distances)
+        )
 
 
 def test_constant_distances_agree_with_nothing():
     gold = np.array([0.0, 1.0, 1.0, 0.0])
     for level in (0.0, 0.7):
         same = np.full(4, level)
-        assert auc(gold, same) == 0.5
-        assert np.isnan(spearman(gold, same)) and np.isnan(pearson(gold, same))
+        assert score("auc", gold, same) == 0.5
+        assert np.isnan(score("spearman", gold, same)) and np.isnan(score("pearson", gold, same))
         assert np.isnan([*vars(estimate("spearman", gold, same)).values()]).all()
 
 
@@ -87,7 +88,7 @@ def test_rounding_noise_breaks_no_ties(metric):
 )
 def test_unusable_input_is_refused(gold, distances, message):
     with pytest.raises(InputError, match=message):
-        auc(gold, distances)
+        score("auc", gold, distances)
 
 
 def test_unknown_metrics_are_refused():
@@ -199,7 +200,7 @@ def test_a_real_difference_is_found():
     noisy = distances + 3 * random.normal(size=200)
     better, worse = compare("auc", gold, distances, noisy), compare("auc", gold, noisy, distances)
     assert better.p < 0.01 and better.low > 0
-    assert better.value == auc(gold, distances) - auc(gold, noisy)
+    assert better.value == score("auc", gold, distances) - score("auc", gold, noisy)
     assert (worse.value, worse.low, worse.high) == pytest.approx(
         (-better.value, -better.high, -better.low)
     )

@@ -15,7 +15,7 @@ from movers.measures import judge as module
 from movers.measures.default import calibrate
 from movers.measures.judge import SAME, learn_contrasts, same_of
 from movers.runtime.notices import TruncationWarning
-from movers.search.keep_apart import Objection
+from movers.search.keep_apart import objections
 
 SENTENCE = "The dog bit the man."
 SWAPPED, PASSIVE = "The man bit the dog.", "The man was bitten by the dog."
@@ -154,17 +154,17 @@ def test_no_bound_holds_for_a_judge(judge):
 
 
 def test_a_judge_keeps_apart_what_it_doubts():
-    objection = Objection(movers.load(), ["numbers", "same>=0.6"])
-    objection.prepare([(SENTENCE, SWAPPED), (SENTENCE, PASSIVE)])
-    assert "same finds them the same with probability 0." in objection(SENTENCE, SWAPPED)
-    assert objection(SENTENCE, PASSIVE) is None
-    assert objection("Take 2 pills", "Take 20 pills").startswith("another number")
+    object_to = objections(movers.load(), ["numbers", "same>=0.6"])
+    pills = "Take 2 pills", "Take 20 pills"
+    swapped, passive, other = object_to([(SENTENCE, SWAPPED), (SENTENCE, PASSIVE), pills])
+    assert "same finds them the same with probability 0." in swapped and passive is None
+    assert other.startswith("another number") and object_to([pills]) == [other]
 
 
 @pytest.mark.parametrize("guard", ["same>=2", "same>=x"])
 def test_a_probability_lies_between_0_and_1(guard):
     with pytest.raises(InputError, match="lies between 0 and 1"):
-        Objection(movers.load(), [guard])
+        objections(movers.load(), [guard])
 
 
 def test_empty_sentences_are_refused(judge):

@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from corpus import make_corpus
 
-from movers.search import bounded
+from movers.search import layouts
 
 
 @pytest.fixture(scope="session")
@@ -19,4 +19,4 @@ def corpus():
 @pytest.fixture
 def small_shards(monkeypatch):
     """Several shards from a small corpus."""
-    monkeypatch.setattr(bounded, "WORDS", replace(bounded.WORDS, capacity=32))
+    monkeypatch.setattr(layouts, "WORDS", replace(layouts.WORDS, capacity=32))

@@ -25,15 +25,16 @@ import movers
 from movers.arrays import gathered
 from movers.encode.transformer import TransformerEncoder
 from movers.errors import InputError, MoversError
-from movers.search import bounded, cosine
+from movers.search import cosine, layouts
 from movers.search import folder as folder_module
+from movers.search.corpus import Shard
 from movers.search.index import Index
 from processes import unsynced
 
 SOURCES = ("search/folder.py", "search/index.py", "search/manifest.py", "atomic.py", "locks.py")
 PAGE = 4096
 unsynced()
-bounded.WORDS = dataclasses.replace(bounded.WORDS, capacity=16)
+layouts.WORDS = dataclasses.replace(layouts.WORDS, capacity=16)
 cosine.CAPACITY = {"text": 16, "words": 16}
 TEXTS = make_corpus(100)
 OLD, ADDED, OTHER = TEXTS[:36], TEXTS[30:60], TEXTS[60:]
@@ -310,10 +311,10 @@ def encode_once(*scorers):
 
         def make(*given, progress=False, whole=whole):
             *_, chunk = given
-            return gathered(type(whole), [(whole, np.array([rows[text] for text in chunk]))])
+            return gathered(Shard, [(whole, np.array([rows[text] for text in chunk]))])
 
-        if index.layout is bounded.WORDS:
-            bounded.WORDS = dataclasses.replace(bounded.WORDS, make=make)
+        if index.layout is layouts.WORDS:
+            layouts.WORDS = dataclasses.replace(layouts.WORDS, make=make)
         else:
             patch.object(type(index.layout), "make", make).start()
     encoded = AssertionError("a sentence was encoded again")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import movers
 from movers.errors import InputError
 from movers.runtime.atomic import UNFINISHED
-from movers.search import bounded
+from movers.search import layouts
 from movers.search.index import Index
 from movers.search.manifest import _digest
 from movers.search.search_ranking import STAGES
@@ -120,7 +120,7 @@ def test_files_are_read_line_by_line(bert, tmp_path):
 
 def test_a_broken_off_build_is_resumed(bert, corpus, small_shards, tmp_path, monkeypatch):
     folder, made = tmp_path / "index", []
-    original = bounded.WORDS.make
+    original = layouts.WORDS.make
 
     def failing(scorer, chunk, *, progress=False):
         made.append(len(chunk))
@@ -128,7 +128,7 @@ def test_a_broken_off_build_is_resumed(bert, corpus, small_shards, tmp_path, mon
             raise KeyboardInterrupt
         return original(scorer, chunk, progress=progress)
 
-    monkeypatch.setattr(bounded, "WORDS", replace(bounded.WORDS, make=failing))
+    monkeypatch.setattr(layouts, "WORDS", replace(layouts.WORDS, make=failing))
     with pytest.raises(KeyboardInterrupt):
         Index.build(bert, corpus, folder)
     with pytest.raises(InputError, match="broken off; build it again"):

@@ -8,14 +8,14 @@ import pytest
 from corpus import make_corpus
 
 import movers
-from movers.search import bounded, mining
+from movers.search import layouts, mining
 from movers.search.index import Index
 from processes import PROCESSES, unsynced
 
 
 def mine(folder, model, statistics):
     unsynced()
-    bounded.WORDS = replace(bounded.WORDS, block=4)
+    layouts.WORDS = replace(layouts.WORDS, block=4)
     scorer = movers.load("wsmd", model, statistics=statistics, threads=1)
     index = Index.open(folder / "index", scorer=scorer)
     mining.mine_file(index, 0.3, folder / "pairs.jsonl")

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from movers.measures.sentences import sentence_distances
-from movers.search.corpus import Corpus
-from movers.search.vectors import make_vectors, put_together, scan, taken_apart
+from movers.search.corpus import Corpus, Shard
+from movers.search.cosine import scan
+from movers.search.vectors import StoredVectors, put_together, taken_apart
 from movers.search.walk import Nearest, walk
 
 
@@ -37,8 +38,8 @@ def distances(pooled, row):
 @given(seed=st.integers(0, 10_000))
 def test_bounds_lie_below_the_distances_of_the_vectors(precision, seed):
     pooled = vectors_of(seed, 60)
-    shard = make_vectors([str(row) for row in range(60)], pooled, precision)
-    corpus = Corpus([shard])
+    stored = StoredVectors.of(pooled, precision)
+    corpus = Corpus([Shard.of([str(row) for row in range(60)], vectors=stored)])
     truth = np.stack([distances(pooled, row) for row in range(60)])
     for rows in (np.arange(60), np.array([0]), np.array([7])):  # many queries, or one
         for row, found in zip(rows, scan(corpus, pooled[rows], 60), strict=True):
@@ -49,7 +50,7 @@ def test_bounds_lie_below_the_distances_of_the_vectors(precision, seed):
     tight = np.isfinite(sound.bounds)
     assert np.all(truth[7][sound.rows[tight]] - sound.bounds[tight] < slack)
     if precision == "float32":
-        np.testing.assert_array_equal(shard.pooled(slice(None)), pooled)
+        np.testing.assert_array_equal(stored.pooled(slice(None)), pooled)
 
 
 @given(st.integers(0, 1000), st.integers(1, 30))
@@ -57,7 +58,10 @@ def test_the_lowest_are_kept_whatever_their_order(seed, wanted):
     rng = np.random.default_rng(seed)
     pooled = rng.integers(-2, 3, (400, 3)).astype(np.float32)  # many of the same direction
     parts = [pooled[low : low + 37] for low in range(0, 400, 37)]
-    shards = [make_vectors([str(row) for row in range(len(one))], one, "float32") for one in parts]
+    shards = [
+        Shard.of([str(row) for row in range(len(one))], vectors=StoredVectors.of(one))
+        for one in parts
+    ]
     hidden = np.sort(rng.choice(400, 50, replace=False))
     query = np.ones((1, 3), np.float32)
     every = scan(Corpus(shards, hidden), query, 400)[0]

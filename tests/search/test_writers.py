@@ -9,7 +9,7 @@ from corpus import make_corpus
 
 import movers
 from movers.errors import InputError
-from movers.search import bounded
+from movers.search import layouts
 from movers.search.index import Index
 
 QUERY = "the press greets the president"
@@ -128,7 +128,7 @@ def test_an_index_keeps_its_own_statistics(tiny, corpus, tmp_path):
 @pytest.mark.parametrize("stored", [True, False])
 def test_sentences_added_one_by_one_stay_in_few_shards(bert, tmp_path, monkeypatch, stored):
     texts = make_corpus(140)
-    monkeypatch.setattr(bounded, "WORDS", replace(bounded.WORDS, capacity=100))
+    monkeypatch.setattr(layouts, "WORDS", replace(layouts.WORDS, capacity=100))
     once = Index.build(bert, texts)
     index = Index.build(bert, texts[:1], tmp_path / "index" if stored else None)
     for text in texts[1:]:
@@ -142,7 +142,7 @@ def test_sentences_added_one_by_one_stay_in_few_shards(bert, tmp_path, monkeypat
 
 def broken_off(bert, corpus, folder, monkeypatch):
     """A build that stopped after its first shards; how many shards were made is counted."""
-    made, original = [], bounded.WORDS.make
+    made, original = [], layouts.WORDS.make
 
     def counting(scorer, chunk, *, progress=False):
         made.append(list(chunk))
@@ -150,7 +150,7 @@ def broken_off(bert, corpus, folder, monkeypatch):
             raise KeyboardInterrupt
         return original(scorer, chunk, progress=progress)
 
-    monkeypatch.setattr(bounded, "WORDS", replace(bounded.WORDS, make=counting))
+    monkeypatch.setattr(layouts, "WORDS", replace(layouts.WORDS, make=counting))
     with pytest.raises(KeyboardInterrupt):
         Index.build(bert, corpus, folder)
     return made

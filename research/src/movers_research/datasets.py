@@ -10,6 +10,7 @@ import os
 import re
 from collections import Counter
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -249,6 +250,15 @@ def auxiliary_files(data: str | Path | None = None) -> dict[str, Any]:
         **({"parser": f"conllu:{trees}"} if trees.is_dir() else {}),
         **({"frequencies": counts} if counts.is_file() else {}),
     }
+
+
+def digest_of(dataset: Dataset) -> str:
+    """Return eight hexadecimal digits that change with any sentence or gold value."""
+    lines = (
+        f"{source}\t{target}\t{gold!r}\n"
+        for (source, target), gold in zip(dataset.pairs, dataset.gold.tolist(), strict=True)
+    )
+    return sha256("".join(lines).encode()).hexdigest()[:8]
 
 
 def common_words(dataset: Dataset) -> Ints:

@@ -33,7 +33,7 @@ from movers.scale import similarity_of
 from movers.scorer import Scorer
 from movers.version import __version__
 from movers_research.benchmark import joined_requests
-from movers_research.datasets import has_dataset, read_dataset
+from movers_research.datasets import digest_of, has_dataset, read_dataset
 from movers_research.document import (
     Cell,
     ReportTable,
@@ -198,7 +198,7 @@ def measure_default(
     asked = [name for name in (*QUESTIONS, ANCHORS) if name not in missing]
     read = [read_dataset(name, data, limit=limit) for name in asked]
     datasets = [_sampled(dataset, sample) for dataset in read]
-    digests = {dataset.name: dataset.digest for dataset in datasets}
+    digests = {dataset.name: digest_of(dataset) for dataset in datasets}
     settings = {"movers": __version__, "model": base.encoder.fingerprint, **digests}
     run = open_run(folder, settings, resume=resume)
     measured = partial(_distances, base, run, progress=progress)

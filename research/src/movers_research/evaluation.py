@@ -31,7 +31,7 @@ from movers_research.as_used import (
     with_bases,
 )
 from movers_research.benchmark import Benchmark, measure_variability
-from movers_research.datasets import TOKENISED
+from movers_research.datasets import TOKENISED, digest_of
 from movers_research.outcomes import Results
 from movers_research.published import find_published
 from movers_research.runs import RunFolder, open_run
@@ -165,7 +165,7 @@ def evaluate_as_used(
     settings = {
         **describe_settings(base),
         "statistics": base.statistics.digest,
-        f"data set {dataset.name}": dataset.digest,
+        f"data set {dataset.name}": digest_of(dataset),
         "measures": [str(scorer.signature) for scorer in scorers.values()],
     }
     run = open_run(folder, settings, resume=resume)
@@ -258,7 +258,7 @@ def _settings(base: Scorer, tasks: Sequence[Task], dev: Dataset | None) -> dict[
     return {
         **describe_settings(base),
         "development set": dev and dev.name,
-        **{f"data set {task.dataset.name}": task.dataset.digest for task in tasks},
+        **{f"data set {task.dataset.name}": digest_of(task.dataset) for task in tasks},
         **{
             f"{name} on {task.dataset.name}": list(getattr(task.grid, name))
             for task in tasks

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from movers.errors import InputError
 from movers.evaluate.labelled import Dataset
-from movers.evaluate.metrics import spearman
+from movers.evaluate.metrics import score
 from movers.measures.registry import DEFAULT, METHODS, find_measure
 from movers.scorer import Scorer
 from movers_research import datasets
@@ -160,7 +160,7 @@ def _possible(base: Scorer, method: str, recipes: Sequence[str]) -> bool:
 def _overlap(dataset: Dataset) -> Overlap:
     common, name = datasets.common_words(dataset), dataset.name
     known = published_facts()["correlations"]["common_words"]
-    rho = spearman(dataset.gold, -common.astype(float))
+    rho = score("spearman", dataset.gold, -common.astype(float))
     return Overlap(name, common, dataset.gold, rho, known[name] / 100 if name in known else None)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from movers.arrays import Floats
 from movers.documents.comparison import TextComparison
 from movers.errors import DependencyError
-from movers.evaluate.metrics import auc
+from movers.evaluate.metrics import score
 from movers.scorer import Scorer
 
 NAME = "long-texts"
@@ -274,4 +274,4 @@ def describe(scorer: Scorer, command: str, *, cases: int = CASES, texts: int = T
 def _auc(near: Floats, far: Floats) -> float:
     """How often the first of two texts is more similar than the second."""
     labels = np.r_[np.ones(len(near)), np.zeros(len(far))]
-    return auc(labels, -np.r_[near, far])
+    return score("auc", labels, -np.r_[near, far])

@@ -24,7 +24,7 @@ from movers.difference.lexicon import opposite_of
 from movers.difference.plain_words import CONTENT, read
 from movers.encode.encoder import Encoder
 from movers.evaluate.labelled import Dataset
-from movers.evaluate.metrics import Estimate, auc, estimate
+from movers.evaluate.metrics import Estimate, estimate, score
 from movers.judge.knowledge import Knowledge, digest_of
 from movers.judge.logistic_fit import Labelled, blank, fit
 from movers.judge.validation import calibration, expected_error
@@ -235,7 +235,7 @@ def measure_judge(
         scores = (estimate(metric, gold, -chances), estimate(metric, gold, distances))
         unseen.append(Unseen(title, len(pairs), metric, *scores, error))
         if name in FEW:
-            none[title] = (auc(gold, -chances), auc(gold, distances))
+            none[title] = (score("auc", gold, -chances), score("auc", gold, distances))
             labelled = Labelled(pairs, gold, numbers, np.ones(len(gold)))
             few += _few(title, labelled, known)
     unseen += _shares(known, measured)
@@ -296,7 +296,9 @@ def _few(title: str, labelled: Labelled, known: Knowledge) -> Iterator[Few]:
             if min(len(set(labelled.labels[part].tolist())) for part in (rows, rest)) < 2:
                 continue
             learned = fit(labelled.take(rows), known)
-            reached.append(auc(labelled.labels[rest], -learned.odds(labelled.evidence[rest])))
+            reached.append(
+                score("auc", labelled.labels[rest], -learned.odds(labelled.evidence[rest]))
+            )
         yield Few(title, count, float(np.median(reached)), min(reached))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from functools import partial
 from operator import itemgetter
@@ -13,7 +12,7 @@ from typing import Any
 from movers.align.align_texts import align_pairs, signature
 from movers.align.alignment import Alignment
 from movers.align.reading import Given
-from movers.bulk.output import Pairs, Report, Run, Values, paired
+from movers.bulk.output import LINKS, Pairs, Report, Values, paired
 from movers.encode.encoder import Encoder
 from movers.io import tables
 from movers.io.columns import UNREAD
@@ -61,8 +60,7 @@ def align_table(
     progress
         Show a progress bar on standard error.
     """
-    started, links = time.monotonic(), 0
-    run = Run(file, output, tables.count_rows(file, input_format), resume)
+    report = Report(file, output, tables.count_rows(file, input_format), resume)
     writer = partial(tables.line_writer, lines=itemgetter("line"))
     with tables.open_table(file, input_format) as table:
         names = tables.pick_columns(table.columns, *columns)
@@ -74,15 +72,13 @@ def align_table(
             texts = ((alignment.source, alignment.target) for alignment in alignments)
             return {
                 "line": [*map(STYLES[style], alignments)],
-                "links": [*map(len, alignments)],
+                LINKS: [*map(len, alignments)],
                 UNREAD: [sum(len(encoder.unread(text).split()) for text in two) for two in texts],
             }
 
-        bar = progress_bar("aligning", "rows", run.total, progress=progress)
-        for _, values in run.fill(rows, make, writer, task, bar):
-            links += sum(values["links"])
-    seconds = time.monotonic() - started
-    return Report(run.rows, seconds, links=links, cut=run.cut, resumed=run.resumed)
+        bar = progress_bar("aligning", "rows", report.total, progress=progress)
+        report.fill(rows, make, writer, task, bar)
+    return report
 
 
 def _words_of(values: Any, column: str, first_row: int) -> list[Given]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -19,6 +20,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
+from movers.arrays import Bools
 from movers.errors import InputError, StorageError
 from movers.io.columns import UNREAD
 from movers.io.tables import STANDARD, Chunk, TwoTexts, Write, check_texts
@@ -39,6 +43,8 @@ Writer = Callable[[Path], AbstractContextManager[Write]]
 Opened = tuple[Write, BinaryIO | None, Iterator[Any]]
 """What writes rows, the journal if there is one, and the steps that an earlier run finished."""
 
+LINKS = "links"
+"""Column that counts the links between the words of a pair."""
 NAMED = 10
 """So many rows are named where something is said of some."""
 FIRST_STEP, LONGEST_STEP = 64, 1024
@@ -64,38 +70,35 @@ class Rowlist:
         return f"row{'s' if self.count > 1 else ''} {', '.join(map(str, self.first))}{more}"
 
 
-@dataclass(frozen=True)
-class Report:
-    """A summary of what happened to a table.
-
-    ``undefined`` lists rows without a distance, by measure, ``links`` counts those between words,
-    ``cut`` lists rows with words that were not read, and ``resumed`` counts those that an earlier
-    run had finished.
-    """
-
-    rows: int
-    seconds: float
-    undefined: dict[str, Rowlist] = field(default_factory=dict)
-    links: int = 0
-    cut: Rowlist = field(default_factory=Rowlist)
-    resumed: int = 0
-
-
 @dataclass
-class Run:
-    """A table on its way to its output, step by step.
+class Report:
+    """A table on its way to its output, and what became of its rows.
 
-    ``rows`` are safe, ``resumed`` of them since an earlier run, and ``cut`` those with words that
-    were not read; ``total`` is None if nobody knows.
+    ``total`` is how many there are, None if nobody knows; to ``resume`` is to go on behind those
+    that a run broken off has left. ``rows`` are safe, ``resumed`` of them since that run.
+    ``undefined`` lists rows without a distance, by measure, ``links`` counts those between words,
+    and ``cut`` lists rows with words that were not read.
     """
 
     file: Path | TwoTexts
     output: Path
-    total: int | None
+    total: int | None = None
     resume: bool = False
     rows: int = 0
     resumed: int = 0
+    seconds: float = 0.0
+    undefined: dict[str, Rowlist] = field(default_factory=dict)
+    links: int = 0
     cut: Rowlist = field(default_factory=Rowlist)
+    started: float = field(default_factory=time.monotonic)
+
+    def count(self, values: Values) -> None:
+        """Count rows by what they got."""
+        for name, missing in self.undefined.items():
+            missing.add(row_numbers(np.isnan(values[name]), self.rows))
+        self.cut.add(row_numbers(np.array(values[UNREAD]) > 0, self.rows))
+        self.links += sum(values.get(LINKS, ()))
+        self.rows += len(values[UNREAD])
 
     def fill(
         self,
@@ -104,15 +107,15 @@ class Run:
         writer: Writer,
         task: dict[str, Any],
         bar: AbstractContextManager[Bar],
-    ) -> Iterator[tuple[int, Values]]:
-        """Write what rows get, unless an earlier run had it, and hand it on behind how many rows.
+    ) -> None:
+        """Write what rows get, unless an earlier run had it, and count them.
 
         Parameters
         ----------
         rows
             Rows as they are, with their pairs.
         make
-            Gives what pairs get; of that, "unread" counts the words that were not read.
+            Gives what pairs get, by column; "unread" counts words that were not read.
         writer
             Opens a path for rows.
         task
@@ -129,17 +132,15 @@ class Run:
                 end_if_asked()
                 earlier = next(finished, None)
                 values = make(pairs) if earlier is None else self._again(earlier, pairs)
-                unread = (place for place, words in enumerate(values[UNREAD], 1) if words)
-                self.cut.add(self.rows + place for place in unread)
-                yield self.rows, values
                 with nullcontext() if log is None else undisturbed():
                     if log is not None and earlier is None:
                         record(log, {"pairs": _digest(pairs), "values": values})
                     write({**chunk, **values})
-                    self.rows += len(pairs)
+                    self.count(values)
                 shown.update(len(pairs))
             if not self.rows:
                 raise InputError(f"{self.file} has a header but no rows")
+        self.seconds = time.monotonic() - self.started
 
     def _again(self, earlier: dict[str, Any], pairs: Pairs) -> Values:
         """Return what rows got in an earlier run, if it had the same."""
@@ -215,6 +216,11 @@ def counted_not_warned() -> Iterator[None]:
         warnings.simplefilter("ignore", UndefinedWarning)
         warnings.simplefilter("ignore", TruncationWarning)
         yield
+
+
+def row_numbers(marked: Bools, before: int) -> list[int]:
+    """Return numbers of the marked rows, counted from 1 over the whole table."""
+    return [before + int(place) + 1 for place in np.flatnonzero(marked)]
 
 
 def paired(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from movers.arrays import Bools
-from movers.bulk.output import Pairs, Report, Rowlist, Run, Values, paired
+from movers.bulk.output import Pairs, Report, Rowlist, Values, paired
 from movers.errors import InputError
 from movers.io import tables
 from movers.io.columns import UNREAD, all_columns, count_unread, fill_columns
@@ -57,10 +53,9 @@ def score_table(
     progress
         Show a progress bar on standard error.
     """
-    started = time.monotonic()
     kind = _output_format(file, output, input_format, output_format)
-    run = Run(file, output, tables.count_rows(file, input_format), resume)
-    undefined = {name: Rowlist() for name in scorers}
+    report = Report(file, output, tables.count_rows(file, input_format), resume)
+    report.undefined = {name: Rowlist() for name in scorers}
     with tables.open_table(file, input_format) as table:
         names = tables.pick_columns(table.columns, *columns)
         tables.refuse_taken(table.columns, scorers)
@@ -82,12 +77,9 @@ def score_table(
             columns[UNREAD] = count_unread(scorers, pairs)
             return {name: array.tolist() for name, array in columns.items()}
 
-        bar = progress_bar("scoring", "rows", run.total, progress=progress)
-        for before, values in run.fill(rows, make, writer, task, bar):
-            for name, missing in undefined.items():
-                missing.add(row_numbers(np.isnan(values[name]), before))
-    seconds = time.monotonic() - started
-    return Report(run.rows, seconds, undefined, cut=run.cut, resumed=run.resumed)
+        bar = progress_bar("scoring", "rows", report.total, progress=progress)
+        report.fill(rows, make, writer, task, bar)
+    return report
 
 
 def _output_format(
@@ -98,11 +90,6 @@ def _output_format(
     if wanted and wanted != tables.format_of(output):
         raise InputError(f"asked for {wanted}, but {output.name} ends in another format")
     return tables.format_of(output)
-
-
-def row_numbers(marked: Bools, before: int) -> list[int]:
-    """Return numbers of the marked rows, counted from 1 over the whole table."""
-    return [before + int(place) + 1 for place in np.flatnonzero(marked)]
 
 
 def fit_file(

@@ -6,11 +6,9 @@ first sentence, of the second, and by the gold value: a limit keeps the shortest
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -69,15 +67,6 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.pairs)
-
-    @cached_property
-    def digest(self) -> str:
-        """Eight hexadecimal digits that change with any sentence or gold value."""
-        lines = (
-            f"{source}\t{target}\t{gold!r}\n"
-            for (source, target), gold in zip(self.pairs, self.gold.tolist(), strict=True)
-        )
-        return hashlib.sha256("".join(lines).encode()).hexdigest()[:8]
 
 
 def read_labelled(

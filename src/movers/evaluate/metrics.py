@@ -77,35 +77,17 @@ def apply_empty_policy(gold: ArrayLike, distances: ArrayLike, empty: Empty) -> D
     return DefinedPairs(truth, np.where(lacking, largest, apart), 0)
 
 
-def auc(gold: ArrayLike, distances: ArrayLike) -> float:
-    """Return the area under the ROC curve: how often a paraphrase is nearer than another pair.
+def score(metric: str, gold: ArrayLike, distances: ArrayLike) -> float:
+    """Return the value of a metric: auc, ap, spearman or pearson.
+
+    The area under the ROC curve tells how often a paraphrase is nearer than another pair; the
+    correlations of gold values and similarity are NaN where all distances are the same.
 
     Examples
     --------
-    >>> auc([1, 1, 0, 0], [0.1, 0.5, 0.5, 0.9])
+    >>> score("auc", [1, 1, 0, 0], [0.1, 0.5, 0.5, 0.9])
     0.875
     """
-    return score("auc", gold, distances)
-
-
-def spearman(gold: ArrayLike, distances: ArrayLike) -> float:
-    """Return Spearman's rank correlation of gold values and similarity.
-
-    NaN where all distances are the same.
-    """
-    return score("spearman", gold, distances)
-
-
-def pearson(gold: ArrayLike, distances: ArrayLike) -> float:
-    """Return Pearson's correlation of gold values and similarity.
-
-    NaN where all distances are the same.
-    """
-    return score("pearson", gold, distances)
-
-
-def score(metric: str, gold: ArrayLike, distances: ArrayLike) -> float:
-    """Return the value of a metric: auc, ap, spearman or pearson."""
     truth, similarities = _check(metric, gold, distances)
     once = np.ones((1, len(truth)), dtype=np.uint8)
     return float(METRICS[metric](truth, similarities, once)[0])

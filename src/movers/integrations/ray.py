@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from movers import errors
-from movers.bulk.output import Report, Rowlist, counted_not_warned, paired
-from movers.bulk.score_files import Rows, fit_on_rows, named_columns, row_numbers
+from movers.bulk.output import Report, Rowlist, counted_not_warned, paired, row_numbers
+from movers.bulk.score_files import Rows, fit_on_rows, named_columns
 from movers.errors import InputError, MoversError, missing
 from movers.io.columns import UNREAD, all_columns, count_unread
 from movers.io.tables import SUFFIXES, check_texts, open_table, pick_columns, refuse_taken
@@ -359,7 +359,8 @@ def score_files(
             count += len(shard)
         if not count:
             raise InputError(f"{files} has a header but no rows")
-    return Report(count, time.monotonic() - started, undefined, cut=cut)
+    seconds = time.monotonic() - started
+    return Report(files, output, rows=count, seconds=seconds, undefined=undefined, cut=cut)
 
 
 def _expand(files: Path) -> list[Path]:

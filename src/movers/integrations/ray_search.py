@@ -22,7 +22,6 @@ from movers.integrations.ray import LIVES, Workers, cluster
 from movers.io.pairs import check_queries
 from movers.runtime.progress import Bar, progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import read_sentences
 from movers.search.cosine import Keep
 from movers.search.folder import Folder
 from movers.search.index import Index
@@ -64,7 +63,7 @@ class RayEngine:
         cutter = Cutter(scorer)
         write = partial(_write, files.path, str(scorer.signature), layout.name)
         with cluster(self.address):
-            texts = [*cutter.sentences(read_sentences(sentences))]
+            texts = [*cutter.sentences(sentences)]
             starts = range(0, len(texts), layout.capacity)
             chunks = (texts[low : low + layout.capacity] for low in starts)
             with progress_bar("indexing", "shards", len(starts), progress=progress) as bar:
@@ -79,7 +78,7 @@ class RayEngine:
 
         def mined(whole: WholeTexts, threshold: float, blocks: Sequence[range]) -> Any:
             with cluster(self.address):
-                near = partial(_mine, _place(index), threshold)
+                near = partial(_mine, _place(index).path.resolve(), threshold)
                 yield from self._each(near, index.scorer, blocks)
 
         return mine(index, threshold, start=start, miner=mined, progress=progress)
@@ -94,13 +93,14 @@ class RayEngine:
     ) -> list[SearchRanking]:
         """Search for every query, exactly; workers share the shards, and the answers are merged."""
         texts, limit = check_queries(queries, within, top_k=top_k)
-        folder, parts = _place(index), index.files.parts
+        files = _place(index)
+        parts = len(files.manifest.parts)
         with cluster(self.address):
             count = min(self.workers.count or self.workers.room(), parts)
             shares = [*pairwise(round(parts * number / count) for number in range(count + 1))]
 
             def find(asked: Sequence[str], top_k: int, within: float) -> list[SearchResult]:
-                nearest = partial(_search, folder, [*asked], top_k, within)
+                nearest = partial(_search, files.path.resolve(), [*asked], top_k, within)
                 found = self._each(nearest, index.scorer, shares)
                 return [_best(results, top_k) for results in zip(*found, strict=True)]
 
@@ -167,7 +167,7 @@ def _search(
     if not len(corpus):
         return [SearchResult(np.zeros(0, np.int64), np.zeros(0)) for _ in queries]
     layout = find_layout(files.manifest.layout)
-    results = layout.search(scorer, corpus, queries, top_k=top_k, within=within)
+    results = layout.search(scorer, corpus, queries, top_k, within)
     return [replaced(one, rows=one.rows + first) for one in results]
 
 
@@ -182,7 +182,8 @@ def _best(results: Sequence[SearchResult], top_k: int) -> SearchResult:
     return SearchResult(rows[order], distances[order], Pruning(**counts))
 
 
-def _place(index: Index) -> Path:
-    if index.folder is None:
+def _place(index: Index) -> Folder:
+    """Return the folder of an index, which every worker sees."""
+    if index.files is None:
         raise InputError("an index in memory cannot be shared with workers; save it to a folder")
-    return index.folder.resolve()
+    return index.files

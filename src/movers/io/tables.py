@@ -12,7 +12,7 @@ from io import StringIO
 from itertools import chain, islice, zip_longest
 from math import isfinite
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from movers.errors import Choose, Do, InputError
 from movers.io.pairs import is_missing, known_columns, pick_pair
@@ -310,25 +310,15 @@ def check_texts(values: Any, column: str, first_row: int) -> list[str]:
 
 
 @contextmanager
-def text_output(path: Path) -> Iterator[IO[str]]:
-    """Open a text for writing; ``-`` is standard output."""
-    if path == STANDARD:
-        yield sys.stdout
-        sys.stdout.flush()
-        return
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        yield stream
-
-
-@contextmanager
 def line_writer(
     path: Path, lines: Callable[[Chunk], Iterable[str]], head: str = ""
 ) -> Iterator[Write]:
-    """Open a text for the lines of chunks, behind what stands before them all.
+    """Open a text, or standard output, for the lines of chunks, behind what stands before them.
 
     The head goes out with the first chunk, so that an early error leaves nothing behind.
     """
-    with text_output(path) as stream:
+    standard = path == STANDARD
+    with nullcontext(sys.stdout) if standard else path.open("w", -1, "utf-8", newline="") as stream:
         above = [head]
 
         def write(chunk: Chunk) -> None:

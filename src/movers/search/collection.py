@@ -84,8 +84,10 @@ class Collection:
 
     def __init__(self, folder: str | Path | None = None, *, scorer: Scorer | None = None) -> None:
         self.folder, self.scorer = None if folder is None else Path(folder), scorer or load()
+        self._name = f"the collection {str(self.folder)!r}"
         self._mutex = threading.RLock()
         self._index: Index | None = None
+        self._index_folder = None if self.folder is None else self.folder / "index"
         place = ":memory:" if self.folder is None else self._made(self.folder) / "records.sqlite"
         with self._naming_damage():
             self._base = sqlite3.connect(
@@ -133,12 +135,10 @@ class Collection:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
             if code & PRIMARY in DAMAGE:
                 raise self._damaged(str(error)) from error
-            where = f"the collection {str(self.folder)!r}"
-            raise StorageError(f"cannot read or write {where}: {error}") from error
+            raise StorageError(f"cannot read or write {self._name}: {error}") from error
 
     def _damaged(self, how: str) -> InputError:
-        where = f"the collection {str(self.folder)!r}"
-        return InputError(f"{where} is damaged ({how}); remove the folder and fill it again")
+        return InputError(f"{self._name} is damaged ({how}); remove the folder and fill it again")
 
     def _records(self, column: str, keys: Sequence[str]) -> list[Record]:
         marks = ",".join("?" * len(keys))
@@ -224,21 +224,16 @@ class Collection:
         """Be the only one who writes."""
         with self._mutex, ExitStack() as stack:
             if self.folder is not None:
-                what = f"the collection {str(self.folder)!r}"
-                stack.enter_context(locked(self.folder / "writer.lock", what, wait=PATIENCE))
+                lock = self.folder / "writer.lock"
+                stack.enter_context(locked(lock, self._name, wait=PATIENCE))
             yield
 
     def _opened(self) -> Index | None:
         """Return the index as it is; None while there is no text."""
-        there = self.folder is not None and (self._place / NAME).is_file()
-        if self._index is None and there:
-            self._index = Index.open(self._place, scorer=self.scorer)
+        place = self._index_folder
+        if self._index is None and place is not None and (place / NAME).is_file():
+            self._index = Index.open(place, scorer=self.scorer)
         return self._index
-
-    @property
-    def _place(self) -> Path:
-        assert self.folder is not None
-        return self.folder / "index"
 
     def _add(self, texts: Sequence[str]) -> None:
         worded = [text for text in texts if text.strip()]
@@ -247,8 +242,7 @@ class Collection:
         if (index := self._opened()) is not None:
             index.add(worded)
         else:
-            folder = None if self.folder is None else self._place
-            self._index = Index.build(self.scorer, worded, folder)
+            self._index = Index.build(self.scorer, worded, self._index_folder)
 
     def _leave_out(self, texts: Iterable[str]) -> None:
         """Take texts out of the index that no record has any more."""
@@ -257,8 +251,8 @@ class Collection:
             return
         if {*index.sentences} <= {*gone}:  # an index is never empty
             self._index = None
-            if self.folder is not None:
-                shutil.rmtree(self._place)
+            if self._index_folder is not None:
+                shutil.rmtree(self._index_folder)
             return
         index.delete(gone)
         if len(index.corpus.hidden) > len(index):

@@ -7,21 +7,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from movers.arrays import Array, Ints, Ragged, Rows, boundaries, gathered
+from movers.arrays import Array, Ints, Ragged, Rows, Singles, boundaries, gathered
 from movers.errors import InputError
 from movers.io.pairs import check_sentence
 from movers.io.texts import Texts
 from movers.measures.sentences import WeightedSentences
+from movers.search.vectors import StoredVectors
 
 NOTHING = np.zeros(0, np.int64)
 GROWTH = 8
 """How many times what follows it a shard may hold and still be joined with it."""
-LOOKED_UP = 1024
-"""Sentences looked up at a time."""
 
 
 class StoredLines(Sequence[str]):
@@ -53,14 +51,30 @@ class StoredLines(Sequence[str]):
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard of an index, in memory or mapped: some thousand sentences and their words.
+    """A shard of an index, in memory or mapped: some thousand sentences and what bounds them.
 
-    Sentences of which only vectors are kept have no words, and the others no vectors here; ``keys``
-    are short keys of all.
+    ``keys`` are short keys to find sentences by. Where only ``vectors`` or ``features`` are kept,
+    sentences have no words; either of these is None where the layout has none.
     """
 
     words: WeightedSentences
     keys: Ints
+    vectors: StoredVectors | None
+    features: Singles | None
+
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[str],
+        *,
+        words: WeightedSentences | None = None,
+        vectors: StoredVectors | None = None,
+        features: Singles | None = None,
+    ) -> Shard:
+        """Make a shard of distinct sentences and what is to be kept of them."""
+        lines, pooled = StoredLines.of(texts), np.zeros((len(texts), 0), np.float32)
+        kept = _wordless(len(texts)) if words is None else words
+        return cls(replace(kept, sentences=lines, pooled=pooled), keys_of(texts), vectors, features)
 
     def __len__(self) -> int:
         return len(self.words.sentences)
@@ -71,8 +85,7 @@ class Shard:
         return [*self.words.sentences]
 
 
-Kind = TypeVar("Kind", bound=Shard)
-Piece = tuple[list[str], Callable[[], Any]]
+Piece = tuple[list[str], Callable[[], Shard]]
 """Sentences of a shard, and how to make it."""
 
 
@@ -86,21 +99,15 @@ def keys_of(texts: Sequence[str]) -> Ints:
     return np.frombuffer(b"".join(key(text)[:8] for text in texts), np.int64)
 
 
-def stored(words: WeightedSentences, sentences: Sequence[str]) -> WeightedSentences:
-    """Return weighted sentences as a shard keeps them: without vectors of whole sentences."""
-    return replace(words, sentences=StoredLines.of(sentences), pooled=words.pooled[:, :0])
-
-
-def wordless(sentences: Sequence[str]) -> WeightedSentences:
-    """Return sentences of which nothing but the vectors is known."""
-    none = Ragged.zeros([0] * len(sentences))
-    nothing = np.zeros((len(sentences), 0))
+def _wordless(count: int) -> WeightedSentences:
+    """Return so many sentences of which no words are kept."""
+    none, nothing = Ragged.zeros([0] * count), np.zeros((count, 0))
     return WeightedSentences(
-        sentences=StoredLines.of(sentences),
+        sentences=(),
         weights=none,
         vectors=None,
         norms=None,
-        structure=Ragged(none.data.astype(np.float32), none.starts),
+        structure=Ragged.zeros([0] * count, dtype=np.float32),
         sums=nothing,
         squares=nothing,
         sizes=none.lengths,
@@ -108,7 +115,7 @@ def wordless(sentences: Sequence[str]) -> WeightedSentences:
     )
 
 
-class Corpus(Generic[Kind]):
+class Corpus:
     """Sentences by number, without those that were deleted.
 
     A *row* counts all sentences of all shards; a *number* only those that are still there. They
@@ -118,7 +125,7 @@ class Corpus(Generic[Kind]):
     ``hidden`` are rows of deleted sentences, ascending.
     """
 
-    def __init__(self, shards: Sequence[Kind], hidden: Ints = NOTHING) -> None:
+    def __init__(self, shards: Sequence[Shard], hidden: Ints = NOTHING) -> None:
         self.shards, self.hidden = list(shards), hidden
         self.starts = np.cumsum([0, *map(len, shards)])
 
@@ -134,13 +141,16 @@ class Corpus(Generic[Kind]):
         before = self.hidden - np.arange(len(self.hidden))
         return np.asarray(numbers + np.searchsorted(before, numbers, side="right"))
 
-    def take(self, rows: Ints) -> Kind:
-        """Copy the sentences of rows into one shard."""
+    def pieces(self, rows: Ints) -> list[tuple[Shard, Ints]]:
+        """Return rows, in their order, as places in shards."""
         shards = np.searchsorted(self.starts, rows, side="right") - 1
         runs = np.split(np.arange(len(rows)), np.flatnonzero(np.diff(shards)) + 1)
         numbers = [(int(shards[run[0]]), run) for run in runs if len(run)]
-        pieces = [(self.shards[one], rows[run] - self.starts[one]) for one, run in numbers]
-        return gathered(type(self.shards[0]), pieces)
+        return [(self.shards[one], rows[run] - self.starts[one]) for one, run in numbers]
+
+    def take(self, rows: Ints) -> Shard:
+        """Copy the sentences of rows into one shard."""
+        return gathered(Shard, self.pieces(rows))
 
     def text(self, row: int) -> str:
         """Return the sentence of a row."""
@@ -183,7 +193,7 @@ class Corpus(Generic[Kind]):
             for number in numbers
         ]
         texts = [shard.words.sentences[row] for shard, rows in pieces for row in rows.tolist()]
-        return texts, partial(gathered, type(pieces[0][0]), pieces)
+        return texts, partial(gathered, Shard, pieces)
 
     def groups(self, capacity: int) -> Iterator[list[int]]:
         """Yield neighbouring shards that fit into one, without those of which nothing is left."""
@@ -223,7 +233,7 @@ def join_small(shards: Sequence[Shard], piece: Piece, capacity: int) -> tuple[in
     texts = [text for shard in small for text in shard.sentences]
 
     def made() -> Shard:
-        return gathered(type(small[0]), [(shard, slice(None)) for shard in [*small, make()]])
+        return gathered(Shard, [(shard, slice(None)) for shard in [*small, make()]])
 
     return whole, ([*texts, *chunk], made)
 
@@ -232,8 +242,9 @@ def read_sentences(given: Iterable[str] | Path) -> Iterator[str]:
     """Yield sentences, or those of a file, blank ones and repeats included."""
     if isinstance(given, str):
         raise InputError("sentences must be a list or a Path of a file, got one string")
-    if isinstance(given, Path | Texts):
-        yield from Texts(given) if isinstance(given, Path) else given
+    texts = Texts(given) if isinstance(given, Path) else given
+    if isinstance(texts, Texts):
+        yield from texts
         return
-    for number, text in enumerate(given):
+    for number, text in enumerate(texts):
         yield check_sentence(text, f"sentence {number}")

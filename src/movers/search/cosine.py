@@ -20,10 +20,18 @@ from movers.errors import InputError
 from movers.measures.bounds import CosineBound
 from movers.measures.sentences import WeightedSentences, sentence_distances
 from movers.scorer import Scorer
-from movers.search.corpus import Corpus
+from movers.search.corpus import Corpus, Shard
 from movers.search.search_ranking import SearchResult
-from movers.search.vectors import Precision, VectorShard, make_vectors, rounding, scan, unit_vectors
-from movers.search.walk import FIRST, FOLD, Nearest, distances_between, distances_from, find_rows
+from movers.search.vectors import Precision, StoredVectors, rounding, unit_vectors
+from movers.search.walk import (
+    FIRST,
+    FOLD,
+    Nearest,
+    distances_between,
+    distances_from,
+    find_rows,
+    from_first,
+)
 
 Keep = Literal["text", "words"]
 
@@ -35,6 +43,8 @@ QUERIES = 128
 """Queries that share one look at every vector."""
 PROPOSED = 4_096
 """Pairs compared at a time when mining."""
+UNSEEN = Nearest(np.zeros(0, np.int64), np.zeros(0), -np.inf)
+"""What is known before any vector is looked at."""
 
 
 class CosineLayout:
@@ -45,7 +55,6 @@ class CosineLayout:
     for a quarter of the bytes and a few more comparisons.
     """
 
-    kind = VectorShard
     block = 1_024
     """Sentences mined at a time."""
 
@@ -61,53 +70,51 @@ class CosineLayout:
         self.name, self.capacity = f"cosine-{keep}-{precision}", CAPACITY[keep]
         self.store: Store | None = None
 
-    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> VectorShard:
+    def make(self, scorer: Scorer, chunk: Sequence[str], *, progress: bool = False) -> Shard:
         """Encode sentences into a shard."""
         if self.keep == "text":
-            vectors = pooled_vectors(scorer, chunk, progress=progress)
-            return make_vectors(chunk, vectors, self.precision)
+            pooled = pooled_vectors(scorer, chunk, progress=progress)
+            return Shard.of(chunk, vectors=StoredVectors.of(pooled, self.precision))
         words = scorer.weigh_each(chunk, Store(scorer.measure.requirements), progress=progress)
-        return make_vectors(chunk, words.pooled, "float32", words)
+        return Shard.of(chunk, words=words, vectors=StoredVectors.of(words.pooled))
 
     def search(
         self,
         scorer: Scorer,
-        corpus: Corpus[VectorShard],
+        corpus: Corpus,
         queries: Sequence[str],
-        *,
         top_k: int,
         within: float,
         candidates: int | Ints | None = None,
     ) -> list[SearchResult]:
-        """Search for every query; rows of `candidates` are all that is looked at if given."""
-        limits: dict[str, Any] = {"top_k": top_k, "within": within, "candidates": candidates}
+        """Search for every query; the limits are those of `find_rows`."""
         results = []
         for low in range(0, len(queries), QUERIES):
-            texts = queries[low : low + QUERIES]
-            words = scorer.weigh_each(texts)
-            scanned: Sequence[Nearest | None] = [None] * len(texts)
-            if len(texts) > 1 and candidates is None:
-                scanned = scan(corpus, words.pooled, max(FIRST, 4 * top_k))
+            words = scorer.weigh_each(queries[low : low + QUERIES])
+            listed = isinstance(candidates, np.ndarray)  # no others are looked at
+            first = max(FIRST, 4 * top_k)
+            scanned = [UNSEEN] * len(words) if listed else scan(corpus, words.pooled, first)
             for place, nearest in enumerate(scanned):
-                each = words.take(slice(place, place + 1))
-                results.append(self._search_for(each, scorer, corpus, nearest, **limits))
+                query = words.take(slice(place, place + 1))
+                limits = top_k, within, candidates
+                results.append(self._search_for(query, nearest, scorer, corpus, *limits))
         return results
 
     def _search_for(
         self,
         query: WeightedSentences,
+        scanned: Nearest,
         scorer: Scorer,
-        corpus: Corpus[VectorShard],
-        scanned: Nearest | None,
-        **limits: Any,
+        corpus: Corpus,
+        *limits: Any,
     ) -> SearchResult:
         """Search for one query; where vectors alone give a distance, words are not looked at."""
 
         def nearest(count: int) -> Nearest:
             """Return the lowest bounds; those of stored vectors to the last bit."""
             nonlocal scanned
-            if scanned is None or (len(scanned.rows) < count and np.isfinite(scanned.rest)):
-                scanned = scan(corpus, query.pooled, count)[0]
+            if len(scanned.rows) < count and scanned.rest < np.inf:
+                (scanned,) = scan(corpus, query.pooled, count)
             if self.precision == "int8":
                 return scanned
             bounds = vector_distances(corpus, scanned.rows, query.pooled)
@@ -121,12 +128,12 @@ class CosineLayout:
 
         compare = partial(distances_from, scorer, query, read=partial(self.words, scorer, corpus))
         known = settle if self.precision == "float32" else None
-        return find_rows(corpus, nearest, compare, stage="vectors", settle=known, **limits)
+        return find_rows(len(corpus), nearest, compare, *limits, stage="vectors", settle=known)
 
     def near(
         self,
         scorer: Scorer,
-        corpus: Corpus[VectorShard],
+        corpus: Corpus,
         numbers: range,
         threshold: float,
         *,
@@ -148,12 +155,11 @@ class CosineLayout:
         yield from zip(first.tolist(), second.tolist(), apart[order].tolist(), strict=True)
 
     def words(
-        self, scorer: Scorer, corpus: Corpus[VectorShard], rows: Ints, *, progress: bool = False
+        self, scorer: Scorer, corpus: Corpus, rows: Ints, *, progress: bool = False
     ) -> WeightedSentences:
         """Return the words of rows, read or encoded."""
         if self.keep == "words":
-            shard = corpus.take(rows)
-            return replace(shard.words, pooled=shard.pooled(slice(None)))
+            return replace(corpus.take(rows).words, pooled=stored_vectors(corpus, rows))
         # the sentences that were compared lately; their vectors where the stored ones differ
         request = replace(scorer.measure.requirements, pooled=self.precision == "int8")
         if self.store is None or self.store.request != request:
@@ -164,19 +170,51 @@ class CosineLayout:
         return words if request.pooled else replace(words, pooled=stored_vectors(corpus, rows))
 
 
-def stored_vectors(corpus: Corpus[VectorShard], rows: Ints) -> Singles:
+def scan(corpus: Corpus, pooled: Singles, wanted: int) -> list[Nearest]:
+    """Return the sentences with the lowest bounds for every query, one product per shard for all.
+
+    Of every shard no more are held than are wanted, and one that tells what the others are above.
+
+    Parameters
+    ----------
+    corpus
+        The sentences; deleted ones are left out.
+    pooled
+        Vectors of the queries, ``(queries, dimension)``.
+    wanted
+        How many to return for each.
+    """
+    units, sound = unit_vectors(pooled)
+    every: list[tuple[Ints, Singles]] = []
+    for number, shard in enumerate(corpus.shards):
+        assert shard.vectors is not None
+        bounds = shard.vectors.bounds(units)
+        bounds[~sound] = -np.inf
+        bounds[:, corpus.hidden_in(number)] = np.inf
+        places = np.argpartition(bounds, min(wanted, len(shard) - 1), axis=1)[:, : wanted + 1]
+        every.append((corpus.starts[number] + places, np.take_along_axis(bounds, places, axis=1)))
+    rows, lowest = (np.concatenate(sides, axis=1) for sides in zip(*every, strict=True))
+    order = np.lexsort((rows, lowest))
+    nearest = []
+    for query, first in enumerate(order[:, : wanted + 1]):
+        values = lowest[query, first].astype(np.float64)
+        there = np.searchsorted(values[:wanted], np.inf)  # deleted ones lie behind
+        rest = float(values[wanted]) if len(values) > wanted else np.inf
+        nearest.append(Nearest(rows[query, first[:there]], values[:there], rest))
+    return nearest
+
+
+def stored_vectors(corpus: Corpus, rows: Ints) -> Singles:
     """Return stored vectors of rows."""
-    shards = np.searchsorted(corpus.starts, rows, side="right") - 1
-    out = np.empty((len(rows), corpus.shards[0].coarse.shape[1]), np.float32)
-    for number in np.unique(shards).tolist():
-        inside = shards == number
-        out[inside] = corpus.shards[number].pooled(rows[inside] - corpus.starts[number])
-    return out
+    some, places = np.unique(rows, return_inverse=True)
+    parts = []
+    for shard, inside in corpus.pieces(some):
+        assert shard.vectors is not None
+        parts.append(shard.vectors.pooled(inside))
+    return np.concatenate(parts)[places]
 
 
-def vector_distances(
-    corpus: Corpus[VectorShard], rows: Ints, query: Singles | None = None
-) -> Floats:
+def vector_distances(corpus: Corpus, rows: Ints, query: Singles | None = None) -> Floats:
     """Return one minus the cosine of stored vectors, as the measure computes it.
 
     From the vector of a query, ``(1, dimension)``, to those of rows; without one, of pairs of rows.
@@ -188,30 +226,31 @@ def vector_distances(
             pooled, pairs = stored_vectors(corpus, some), pairs.reshape(-1, 2)
         else:
             pooled = np.concatenate([query, stored_vectors(corpus, rows[low : low + PROPOSED])])
-            others = np.arange(1, len(pooled))
-            pairs = np.stack([np.zeros_like(others), others], axis=1)
+            pairs = from_first(len(pooled))
         out[low : low + PROPOSED] = sentence_distances(pooled, pairs)
     return out
 
 
-def _proposed(corpus: Corpus[VectorShard], rows: Ints, threshold: float) -> Iterator[Ints]:
+def _proposed(corpus: Corpus, rows: Ints, threshold: float) -> Iterator[Ints]:
     """Yield pairs of rows with those behind them whose vectors are near enough, shard by shard."""
     yield np.zeros((0, 2), np.int64)
     if not len(rows):
         return
     units, sound = unit_vectors(stored_vectors(corpus, rows))
     error = 0.0 if sound.all() else np.inf  # how far these may be off
-    if sound.all() and not corpus.shards[0].whole:
-        error = float(corpus.take(rows).errors.max())
+    for shard, inside in corpus.pieces(rows):
+        assert shard.vectors is not None
+        if not shard.vectors.whole:
+            error = max(error, float(shard.vectors.errors[inside].max()))
     first = int(np.searchsorted(corpus.starts, rows[0], side="right")) - 1
-    for number in range(first, len(corpus.shards)):
-        start = int(corpus.starts[number])
-        others, off = corpus.shards[number].units()
+    for number, shard in enumerate(corpus.shards[first:], first):
+        assert shard.vectors is not None
+        others, off = shard.vectors.units()
         least = 1.0 - threshold - rounding(units.shape[1]) - error - off * (1.0 + error)
         near = units @ others.T >= np.nextafter(least.astype(np.float32), np.float32(-np.inf))
         near[:, corpus.hidden_in(number)] = False
         left, right = np.nonzero(near)
-        pairs = np.stack([rows[left], start + right], axis=1)
+        pairs = np.stack([rows[left], corpus.starts[number] + right], axis=1)
         yield pairs[pairs[:, 0] < pairs[:, 1]]
 
 

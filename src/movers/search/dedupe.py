@@ -20,7 +20,7 @@ from movers.runtime.locks import locked
 from movers.scorer import Scorer
 from movers.search.corpus import read_sentences
 from movers.search.index import Index
-from movers.search.keep_apart import Objection
+from movers.search.keep_apart import Objections, objections
 from movers.search.mining import Blocks, Pair, check_threshold, mine, mine_file
 
 AROUND = 5
@@ -120,8 +120,8 @@ def dedupe_file(
         with near.open(encoding="utf-8") as stream:
             rows = map(json.loads, stream)
             pairs = [Pair(*(row[name] for name in Pair.__dataclass_fields__)) for row in rows]
-        objection = Objection(index.scorer, guards)
-        gone, kept, counts = _decide(every, index.sentences, pairs, objection, groups)
+        object_to = objections(index.scorer, guards)
+        gone, kept, counts = _decide(every, index.sentences, pairs, object_to, groups)
         if dropped is not None and kind is not None:
             records = [asdict(_explained(row, index.scorer)) for row in gone]
             columns = list(Dropped.__dataclass_fields__)
@@ -153,10 +153,10 @@ def preview(
     """
     blocks = mine(index, BEYOND * threshold, progress=progress)
     pairs = list(chain.from_iterable(blocks))
-    objection, every = Objection(index.scorer, guards), _every(index, lines)
+    object_to, every = objections(index.scorer, guards), _every(index, lines)
     pairs.sort(key=lambda pair: pair.distance)
     inside = bisect_right(pairs, threshold, key=lambda pair: pair.distance)
-    _, _, counts = _decide(every, index.sentences, pairs[:inside], objection, groups)
+    _, _, counts = _decide(every, index.sentences, pairs[:inside], object_to, groups)
     shown = tuple(pairs[max(0, inside - around) : inside + around])
     return replace(counts, pairs=inside, around=shown)
 
@@ -171,7 +171,7 @@ def _decide(
     lines: Iterable[str],
     texts: list[str],
     pairs: list[Pair],
-    objection: Objection,
+    object_to: Objections,
     groups: Iterable[object] | None,
 ) -> tuple[list[Dropped], set[int], Deduplicated]:
     """Return what is dropped, the numbers of the lines that are kept, and counts.
@@ -179,7 +179,7 @@ def _decide(
     In order, a line is kept unless it lies near one of its group that is kept already; dropped
     lines drop nothing themselves, so no chain of small steps joins what is far apart.
     """
-    near, spared = _neighbours(pairs, objection)
+    near, spared = _neighbours(pairs, object_to)
     rows = {text: row for row, text in enumerate(texts)}
     kept: dict[tuple[int, object], int] = {}
     gone: list[Dropped] = []
@@ -209,16 +209,15 @@ def _decide(
 
 
 def _neighbours(
-    pairs: list[Pair], objection: Objection
+    pairs: list[Pair], object_to: Objections
 ) -> tuple[dict[int, list[tuple[float, int]]], dict[int, list[int]]]:
     """Return by sentence those that may stand for it, and those that a guard keeps it from."""
     near: dict[int, list[tuple[float, int]]] = {}
     spared: dict[int, list[int]] = {}
-    objection.prepare((pair.source, pair.target) for pair in pairs)
-    for pair in pairs:
-        free = objection(pair.source, pair.target) is None
+    reasons = object_to([(pair.source, pair.target) for pair in pairs])
+    for pair, reason in zip(pairs, reasons, strict=True):
         for one, other in ((pair.first, pair.second), (pair.second, pair.first)):
-            if free:
+            if reason is None:
                 near.setdefault(one, []).append((pair.distance, other))
             else:
                 spared.setdefault(one, []).append(other)

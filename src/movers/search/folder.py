@@ -17,7 +17,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from hashlib import blake2b
 from mmap import mmap
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from movers.runtime.json_text import parse_json
 from movers.runtime.locks import locked
 from movers.scorer import Scorer
 from movers.search.corpus import NOTHING, Corpus, Piece, Shard
-from movers.search.layouts import find_layout, load_arguments
+from movers.search.layouts import load_arguments
 from movers.search.manifest import (
     FORMAT,
     NAME,
@@ -93,11 +92,11 @@ class Folder:
 
     def _take(self, manifest: Manifest) -> None:
         """Map the files of a manifest, or of the one that takes its place meanwhile."""
-        known, kind = self._opened, find_layout(manifest.layout).kind
+        known = self._opened
         while True:
             try:
                 opened = {
-                    part: known.get(part) or open_shard(part.find(self.path), kind)
+                    part: known.get(part) or open_shard(part.find(self.path))
                     for part in manifest.parts
                 }
                 gone, table = manifest.deleted, self._table
@@ -122,24 +121,6 @@ class Folder:
         except (TypeError, ValueError) as error:
             raise damaged(self.path / part.name, str(error)) from error
 
-    def __len__(self) -> int:
-        return self.manifest.sentences
-
-    @property
-    def state(self) -> str:
-        """What tells one state of the index from another."""
-        return self.manifest.digest
-
-    @property
-    def parts(self) -> int:
-        """How many files hold the sentences."""
-        return len(self.manifest.parts)
-
-    @property
-    def signature(self) -> str:
-        """All settings of the measure that the index was built with."""
-        return self.manifest.signature
-
     @property
     def texts(self) -> IndexedTexts:
         """All texts; their sentences are compared with their checksums when they are first used."""
@@ -147,7 +128,7 @@ class Folder:
             self._texts = IndexedTexts(self.some(0, len(self._opened))[0], self._table[1])
         return self._texts
 
-    def some(self, low: int, high: int) -> tuple[Corpus[Any], int]:
+    def some(self, low: int, high: int) -> tuple[Corpus, int]:
         """Return the sentences of some shards, which alone are read, and the row of the first."""
         every = list(self._opened.items())
         some, starts = every[low:high], np.cumsum([0, *(part.sentences for part, _ in every)])
@@ -278,8 +259,7 @@ class Folder:
 
     def _sentences(self, manifest: Manifest, deleted: Ints) -> Iterator[str]:
         """Yield the sentences of an index whose parts are written."""
-        kind = find_layout(manifest.layout).kind
-        shards = [open_shard(part.find(self.path), kind)[1] for part in manifest.parts]
+        shards = [open_shard(part.find(self.path))[1] for part in manifest.parts]
         yield from Corpus(shards, deleted).sentences
 
     def _write(self, name: str, content: bytes, sentences: int = 0) -> Part:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain, compress, islice
 from operator import length_hint
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,12 +21,11 @@ from movers.io.texts import Texts
 from movers.loading import load
 from movers.runtime.progress import progress_bar
 from movers.scorer import Scorer
-from movers.search.corpus import NOTHING, Corpus, Piece, join_small, read_sentences
+from movers.search.corpus import NOTHING, Corpus, Piece, Shard, join_small, read_sentences
 from movers.search.cosine import CosineLayout, Keep, pooled_vectors, stored_vectors
-from movers.search.folder import Folder
-from movers.search.keep_apart import Objection
+from movers.search.folder import EMPTY, Folder, MakeTable
+from movers.search.keep_apart import Objections, objections
 from movers.search.layouts import Layout, find_layout, make_layout
-from movers.search.memory import Memory
 from movers.search.passages import Cutter, Find, IndexedTexts, nearest_texts
 from movers.search.search_ranking import SearchRanking, SearchResult
 from movers.search.vectors import Precision
@@ -51,13 +49,14 @@ class Index:
     1
     """
 
-    def __init__(self, scorer: Scorer, layout: Layout, files: Folder | Memory) -> None:
+    def __init__(self, scorer: Scorer, layout: Layout, files: Folder | None = None) -> None:
         self._scorer = scorer.using()  # its own: fitting the other changes nothing here
         self.layout, self.files = layout, files
+        self._in_memory = IndexedTexts(Corpus(()))
         self._agrees = False
 
     def __len__(self) -> int:
-        return len(self.files)
+        return len(self.texts) if self.files is None else self.files.manifest.sentences
 
     def __repr__(self) -> str:
         size = f"{len(self):,} sentences"
@@ -69,16 +68,17 @@ class Index:
     @property
     def folder(self) -> Path | None:
         """Where the index lies; None if in memory."""
-        return self.files.path
+        return None if self.files is None else self.files.path
 
     @property
     def state(self) -> str:
         """What tells one state of the index on disk from another; empty in memory."""
-        return self.files.state
+        return "" if self.files is None else self.files.manifest.digest
 
     def refresh(self) -> None:
         """Take in what others wrote to the folder; every search does."""
-        self.files.refresh()
+        if self.files is not None:
+            self.files.refresh()
 
     @property
     def scorer(self) -> Scorer:
@@ -86,17 +86,17 @@ class Index:
         return self._scorer.using()
 
     @property
-    def corpus(self) -> Corpus[Any]:
+    def corpus(self) -> Corpus:
         """What is compared, as one list: sentences, those of longer texts one by one."""
-        return self.files.texts.corpus
+        return self.texts.corpus
 
     @property
     def texts(self) -> IndexedTexts:
         """All texts by number, those that are longer than the model reads with their sentences."""
-        return self.files.texts
+        return self._in_memory if self.files is None else self.files.texts
 
     @property
-    def shards(self) -> list[Any]:
+    def shards(self) -> list[Shard]:
         """Sentences with all that comparing them needs, checked when they are first used."""
         return self.corpus.shards
 
@@ -159,11 +159,17 @@ class Index:
         progress
             Show a progress bar.
         """
-        files = Memory() if folder is None else Folder(Path(folder))
+        files = None if folder is None else Folder(Path(folder))
         index = cls(scorer, make_layout(scorer, keep, vectors), files)
         cutter = Cutter(index._scorer)
         pieces = index._pieces(sentences, cutter, progress=progress)
-        files.fill(pieces, index._scorer, index.layout.name, cutter.table, replace=replace)
+        if files is not None:
+            files.fill(pieces, index._scorer, index.layout.name, cutter.table, replace=replace)
+            return index
+        with index._writing():
+            index._change(pieces, NOTHING, cutter.table)
+        if not index.shards:
+            raise InputError(EMPTY)
         return index
 
     @classmethod
@@ -223,7 +229,7 @@ class Index:
                 whole, first = join_small(corpus.shards, first, self.layout.capacity)
                 fresh = [first]
             if fresh or cutter.count:  # a text that is still being cut is not counted yet
-                self.files.change(chain(range(whole), fresh, pieces), corpus.hidden, cutter.table)
+                self._change(chain(range(whole), fresh, pieces), corpus.hidden, cutter.table)
             return cutter.count
 
     def delete(self, sentences: Iterable[str] | Path) -> int:
@@ -241,7 +247,7 @@ class Index:
                 )
             if gone:
                 table, hidden = texts.without(gone)
-                self.files.change(range(len(texts.corpus.shards)), hidden, lambda _: table)
+                self._change(range(len(texts.corpus.shards)), hidden, lambda _: table)
             return len(gone)
 
     def compact(self) -> int:
@@ -253,36 +259,35 @@ class Index:
                 whole = [len(g) == 1 and not len(corpus.hidden_in(g[0])) for g in groups]
                 both = zip(groups, whole, strict=True)
                 every = [group[0] if stays else corpus.living(group) for group, stays in both]
-                self.files.change(every, NOTHING, lambda _: table)
+                self._change(every, NOTHING, lambda _: table)
             return len(corpus.hidden)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Be the only one who writes, starting from what is there now."""
-        with self.files.changing():
+        with nullcontext() if self.files is None else self.files.changing():
             self._check_scorer()
             yield
+
+    def _change(self, shards: Iterable[int | Piece], hidden: Ints, table: MakeTable) -> None:
+        """Hold some of the shards, by number, and new ones; ``hidden`` are rows, ascending."""
+        if self.files is not None:
+            return self.files.change(shards, hidden, table)
+        old = self.shards
+        corpus = Corpus([old[one] if isinstance(one, int) else one[1]() for one in shards], hidden)
+        self._in_memory = IndexedTexts(corpus, table(corpus.sentences))
 
     def _pieces(
         self, sentences: Iterable[str] | Path, cutter: Cutter, *, progress: bool
     ) -> Iterator[Piece]:
         """Cut a corpus into shards of sentences."""
-        count = 0
-
-        def counted() -> Iterator[str]:
-            nonlocal count
-            for text in read_sentences(sentences):
-                count += 1
-                yield text
-
-        fresh, done = cutter.sentences(counted()), 0
-        hinted = Texts(sentences) if isinstance(sentences, Path) else sentences
-        total = length_hint(hinted, 0) or None
+        given = Texts(sentences) if isinstance(sentences, Path) else sentences
+        fresh, total, done = cutter.sentences(given), length_hint(given, 0) or None, 0
         with progress_bar("indexing", "sentences", total, progress=progress) as bar:
             while chunk := list(islice(fresh, self.layout.capacity)):
                 yield chunk, partial(self.layout.make, self._scorer, chunk, progress=progress)
-                bar.update(count - done)
-                done = count
+                bar.update(cutter.read - done)
+                done = cutter.read
 
     def search(
         self,
@@ -342,40 +347,13 @@ class Index:
         answers are of one state of the index.
         """
         asked, limit = check_queries(queries, within, top_k=top_k)
-        self.files.refresh()
+        self.refresh()
         self._check_scorer()  # loads the model
-        chosen = None if candidates is None else self._candidates(candidates)
-        objection = Objection(self._scorer, guards) if guards else None
-        find = partial(self._find, self.corpus, chosen, objection)
+        chosen, corpus = None if candidates is None else self._candidates(candidates), self.corpus
+        find: Find = partial(self.layout.search, self._scorer, corpus, candidates=chosen)
+        if guards:
+            find = partial(_unobjected, find, corpus, objections(self._scorer, guards))
         return self.rank_found(asked, top_k, limit, find, align=align)
-
-    def _find(
-        self,
-        corpus: Corpus[Any],
-        candidates: int | Ints | None,
-        objection: Objection | None,
-        queries: Sequence[str],
-        top_k: int,
-        within: float,
-    ) -> list[SearchResult]:
-        """Find the nearest sentences that nothing is objected to, by row."""
-        answers: dict[int, SearchResult] = {}
-        left, count = [*range(len(queries))], top_k
-        run = partial(self.layout.search, self._scorer, corpus, within=within)
-        while left:  # guards may leave too few
-            results = run([queries[place] for place in left], top_k=count, candidates=candidates)
-            if objection is None:
-                return results
-            short = []
-            for place, result in zip(left, results, strict=True):
-                texts = [corpus.text(row) for row in result.rows.tolist()]
-                objection.prepare((queries[place], text) for text in texts)
-                free = [objection(queries[place], text) is None for text in texts]
-                answers[place] = result.only(free, top_k)
-                if len(answers[place].rows) < top_k and len(result.rows) == count:
-                    short.append(place)
-            left, count = short, WIDER * count
-        return [answers[place] for place in range(len(queries))]
 
     def rank_found(
         self, queries: Sequence[str], top_k: int, within: float, find: Find, *, align: int = 0
@@ -389,7 +367,7 @@ class Index:
         find
             Gives the nearest sentences for queries, a number of them, and a largest distance.
         """
-        texts, scorer, started = self.files.texts, self._scorer, time.process_time()
+        texts, scorer, started = self.texts, self._scorer, time.process_time()
         unread = scorer.encoder.unread
         if texts.table is not None or any(scorer.takes_sentences(q) for q in queries if unread(q)):
             limits = top_k, within, find
@@ -400,7 +378,7 @@ class Index:
         return [self._ranking(*answer, texts.corpus, seconds, align=align) for answer in both]
 
     def _ranking(
-        self, query: str, result: SearchResult, corpus: Corpus[Any], seconds: float, *, align: int
+        self, query: str, result: SearchResult, corpus: Corpus, seconds: float, *, align: int
     ) -> SearchRanking:
         """Return the sentences that were found, with similarities and alignments."""
         numbers, unread = corpus.numbers(result.rows), self._scorer.encoder.unread
@@ -436,13 +414,38 @@ class Index:
         """Refuse a model or statistics other than those of the index, once."""
         if self._agrees:
             return
-        signature, expected = str(self._scorer.signature), self.files.signature
+        signature = str(self._scorer.signature)
+        expected = signature if self.files is None else self.files.manifest.signature
         if any_engine(signature) != any_engine(expected):
             raise InputError(
                 f"the index was built with {expected}, but the scorer at hand is {signature}; "
                 "build the index again"
             )
         self._agrees = True
+
+
+def _unobjected(
+    find: Find,
+    corpus: Corpus,
+    object_to: Objections,
+    queries: Sequence[str],
+    top_k: int,
+    within: float,
+) -> list[SearchResult]:
+    """Find the nearest sentences that nothing is objected to, by row."""
+    answers: dict[int, SearchResult] = {}
+    left, count = [*range(len(queries))], top_k
+    while left:  # too few may be left
+        results, short = find([queries[place] for place in left], count, within), []
+        for place, result in zip(left, results, strict=True):
+            pairs = [(queries[place], corpus.text(row)) for row in result.rows.tolist()]
+            free = [row for row, reason in enumerate(object_to(pairs)) if reason is None][:top_k]
+            found = result.rows[free], result.distances[free]
+            answers[place] = replace(result, rows=found[0], distances=found[1])
+            if len(free) < top_k and len(result.rows) == count:
+                short.append(place)
+        left, count = short, WIDER * count
+    return [answers[place] for place in range(len(queries))]
 
 
 def any_engine(signature: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -15,8 +15,12 @@ AT_LEAST = ">="
 """Between a judge and the probability it must give, in the name of a guard: ``same>=0.9``."""
 
 
-class Objection:
-    """A function that says why two sentences are kept apart: a difference, or an unsure judge.
+Objections = Callable[[Sequence[tuple[str, str]]], list[str | None]]
+"""Gives for every pair why it is kept apart; None where nothing speaks against joining it."""
+
+
+def objections(scorer: Scorer, guards: str | Sequence[str]) -> Objections:
+    """Return what says why two sentences are kept apart: a difference, or an unsure judge.
 
     Parameters
     ----------
@@ -27,42 +31,28 @@ class Objection:
         probability of saying the same, ``same>=0.9`` or ``FILE>=0.8``. Texts with another end that
         the model does not read are kept apart whatever they are.
     """
+    names, unread = listed(guards), cache(scorer.unread)
+    judges = [_judge(scorer, name) for name in names if AT_LEAST in name]
+    kinds = check_guards([name for name in names if AT_LEAST not in name])
 
-    def __init__(self, scorer: Scorer, guards: str | Sequence[str]) -> None:
-        names = listed(guards)
-        judges = [name for name in names if AT_LEAST in name]
-        self.names = check_guards([name for name in names if name not in judges])
-        self.judges = [_judge(scorer, name) for name in judges]
-        self._unread = cache(scorer.unread)
-        self._known = [dict[tuple[str, str], float]() for _ in judges]
-
-    def prepare(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Let judges look at pairs together, which is quicker than one by one."""
-        if not self.judges:
-            return
-        asked = [pair for pair in pairs if self._differ(*pair) is None]
-        for (judge, _), known in zip(self.judges, self._known, strict=True):
-            missing = [pair for pair in dict.fromkeys(asked) if pair not in known]
-            known.update(zip(missing, judge.probabilities(missing).tolist(), strict=True))
-
-    def __call__(self, source: str, target: str) -> str | None:
-        """Return the reason; None if nothing speaks against joining them."""
-        reason = self._differ(source, target)
-        if reason is not None:
-            return reason
-        self.prepare([(source, target)])
-        for (judge, least), known in zip(self.judges, self._known, strict=True):
-            chance = known[source, target]
-            if not chance >= least:
-                name = judge.settings.measure.name
-                return f"{name} finds them the same with probability {chance:.2f}"
-        return None
-
-    def _differ(self, source: str, target: str) -> str | None:
-        reason = guarded(self.names, source, target)
-        if reason is None and self._unread(source) != self._unread(target):
+    def differ(source: str, target: str) -> str | None:
+        reason = guarded(kinds, source, target)
+        if reason is None and unread(source) != unread(target):
             reason = "another end, which the model does not read"
         return reason
+
+    def object_to(pairs: Sequence[tuple[str, str]]) -> list[str | None]:
+        reasons = [differ(*pair) for pair in pairs]
+        for judge, least in judges:
+            asked = [place for place, reason in enumerate(reasons) if reason is None]
+            chances = judge.probabilities([pairs[place] for place in asked]).tolist()
+            for place, chance in zip(asked, chances, strict=True):
+                if not chance >= least:
+                    name = judge.settings.measure.name
+                    reasons[place] = f"{name} finds them the same with probability {chance:.2f}"
+        return reasons
+
+    return object_to
 
 
 def _judge(scorer: Scorer, guard: str) -> tuple[Scorer, float]:

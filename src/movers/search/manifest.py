@@ -21,7 +21,8 @@ from movers.errors import InputError
 from movers.io.mapped import map_arrays
 from movers.measures.sentences import WeightedSentences
 from movers.runtime.json_text import parse_json
-from movers.search.corpus import Kind, Shard, StoredLines
+from movers.search.corpus import Shard, StoredLines
+from movers.search.vectors import StoredVectors
 
 FORMAT = "movers-index-6"
 NAME = "manifest.json"
@@ -182,9 +183,13 @@ def encode_shard(shard: Shard) -> bytes:
     """Return a shard as the content of a safetensors file."""
     from safetensors.numpy import save
 
-    beside = {part.name: getattr(shard, part.name) for part in fields(shard)[1:]}
     words, lines = shard.words, StoredLines.of(shard.words.sentences)
-    arrays = beside | {
+    vectors = {} if shard.vectors is None else vars(shard.vectors)
+    features = {} if shard.features is None else {"features": shard.features}
+    arrays = {
+        **vectors,
+        **features,
+        "keys": shard.keys,
         "text": lines.data,
         "text_starts": lines.starts,
         "counts": words.weights.lengths,
@@ -200,12 +205,13 @@ def encode_shard(shard: Shard) -> bytes:
     return bytes(save({name: np.ascontiguousarray(one) for name, one in flat.items()}))
 
 
-def open_shard(path: Path, kind: type[Kind]) -> tuple[mmap, Kind]:
-    """Map a file, and the shard of a kind in it; nothing is read before it is used."""
+def open_shard(path: Path) -> tuple[mmap, Shard]:
+    """Map a file, and the shard in it; nothing is read before it is used."""
     try:
         mapped, arrays = map_arrays(path)
-        words = _words(arrays)
-        return mapped, kind(words, **{part.name: arrays[part.name] for part in fields(kind)[1:]})
+        names = [part.name for part in fields(StoredVectors) if part.name in arrays]
+        vectors = StoredVectors(*(arrays[name] for name in names)) if names else None
+        return mapped, Shard(_words(arrays), arrays["keys"], vectors, arrays.get("features"))
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(path, f"its header: {error}") from error
 

@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ from movers.scorer import Scorer
 from movers.search.corpus import Corpus
 from movers.search.folder import digest
 from movers.search.index import Index
-from movers.search.keep_apart import Objection, listed
+from movers.search.keep_apart import listed, objections
 from movers.search.vectors import unit_vectors
 
 PROBES = 4.0
@@ -107,7 +106,7 @@ class WholeTexts:
     """
 
     index: Index
-    corpus: Corpus[Any]
+    corpus: Corpus
     numbers: Ints
     long: dict[int, str]
 
@@ -255,7 +254,7 @@ def mine_file(
     """
     kind = format_of(output)
     check_threshold(threshold)
-    objection = Objection(index.scorer, guards)
+    object_to = objections(index.scorer, guards)
     journal = output.with_name(output.name + ".journal")
     task: dict[str, object] = {
         "signature": str(index.scorer.signature),
@@ -272,9 +271,10 @@ def mine_file(
     with locked(output.with_name(output.name + ".lock"), repr(str(output))):
         with open_journal(journal, task, lambda _: differing) as (stream, finished):
             for pairs in blocks(index, threshold, start=finished, progress=progress):
-                objection.prepare((pair.source, pair.target) for pair in pairs)
                 if guards:
-                    pairs = [one for one in pairs if objection(one.source, one.target) is None]
+                    reasons = object_to([(one.source, one.target) for one in pairs])
+                    both = zip(pairs, reasons, strict=True)
+                    pairs = [one for one, reason in both if reason is None]
                 unread = index.scorer.unread_words([(one.source, one.target) for one in pairs])
                 rows = zip(pairs, unread.tolist(), strict=True)
                 record(stream, [asdict(pair) | {"unread": count} for pair, count in rows])

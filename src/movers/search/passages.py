@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 
@@ -20,9 +20,11 @@ from movers.arrays import Ints
 from movers.errors import InputError
 from movers.results import Match
 from movers.scorer import Scorer
-from movers.search.corpus import LOOKED_UP, Corpus, key
+from movers.search.corpus import Corpus, key, read_sentences
 from movers.search.search_ranking import SearchRanking, SearchResult
 
+LOOKED_UP = 1024
+"""Texts looked up at a time."""
 Table = list[tuple[str, list[list[int]]]]
 """Texts, each with where its sentences begin and end; one that is read whole is its only one."""
 Find = Callable[[Sequence[str], int, float], list[SearchResult]]
@@ -48,7 +50,7 @@ class IndexedTexts:
     model reads; None where every sentence of the corpus is a text.
     """
 
-    corpus: Corpus[Any]
+    corpus: Corpus
     table: Table | None = None
 
     def __len__(self) -> int:
@@ -113,11 +115,6 @@ class IndexedTexts:
             table = [row for number, row in enumerate(table) if number not in gone]
         return table, np.union1d(self.corpus.hidden, self.corpus.find(lost))
 
-    def distances(self, result: SearchResult) -> dict[str, float]:
-        """Return sentences that were found, with their distances."""
-        rows = zip(result.rows.tolist(), result.distances.tolist(), strict=True)
-        return {self.corpus.text(row): distance for row, distance in rows}
-
 
 class Cutter:
     """A cutter of the texts of a corpus, as they come, that the model does not read whole.
@@ -132,16 +129,17 @@ class Cutter:
 
     def __init__(self, scorer: Scorer, known: IndexedTexts | None = None) -> None:
         self.scorer, self.known = scorer, known or IndexedTexts(Corpus(()))
-        self.count = 0
+        self.read = self.count = 0  # texts, and those that are new
         self._seen: set[bytes] = set()
         self._sentences: set[bytes] | None = None if self.known.table is None else set()
         self._whole = 0
         self._rows: Table = []
 
-    def sentences(self, texts: Iterable[str]) -> Iterator[str]:
+    def sentences(self, texts: Iterable[str] | Path) -> Iterator[str]:
         """Yield what has to be indexed for distinct texts that are not there yet, each once."""
-        left = iter(texts)
+        left = read_sentences(texts)
         while some := list(islice(left, LOOKED_UP)):
+            self.read += len(some)
             for text, there in zip(some, self.known.hold(some), strict=True):
                 if text.strip() and not there and key(text) not in self._seen:
                     yield from self._cut(text)
@@ -201,7 +199,10 @@ def nearest_texts(
     limit, count = within if len(asked) == 1 else np.inf, WIDER * top_k
     while True:
         results = find([*asked], count, limit)
-        near = [texts.distances(result) for result in results]
+        near = [
+            dict(zip(map(texts.corpus.text, found.rows), found.distances.tolist(), strict=True))
+            for found in results
+        ]
         every = dict.fromkeys(chain.from_iterable(near))
         numbers = {number for sentence in every for number in texts.holders(sentence)}
         ranked = sorted(

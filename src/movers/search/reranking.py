@@ -130,26 +130,56 @@ def rerank(
     >>> found[0].text, found.certified
     ('a dog runs after a cat', False)
     """
-    check_queries([query], top_k=top_k)
+    _, limit = check_queries([query], within, top_k=top_k)
     if budget is not None:
         check_count("budget", budget)
     scorer, started = _checked(scorer), time.process_time()
-    proposal = Proposal(query, scorer, candidates, tolerance, cache)
-    limit = np.inf if within is None else within
-    result = walk(proposal.nearest, proposal.compare, wanted=top_k, within=limit, budget=budget)
-    total, solved, seconds = len(proposal.listed), proposal.compared, time.process_time() - started
-    pruning = Pruning(total, solved=solved, left_out=total - solved, seconds=seconds)
-    listed = [proposal.listed[row] for row in result.rows.tolist()]
-    places = np.arange(len(listed))
-    unread = scorer.encoder.unread
-    matches = scorer.matches(places, result.distances, lambda at: listed[at].text, unread)
+    words = scorer.weigh_each([query], cache)
+    numbers, listed = dict[Any, int](), dict[int, Candidate]()
+    given = None if callable(candidates) else _listed(candidates)
+    unit, sound = unit_vectors(words.pooled)
+    if given is None and not sound[0]:
+        raise InputError(f"the query has no direction to search in ({query!r})")
+    compared = 0
+
+    def numbered(one: Candidate) -> int:
+        """List a candidate by its number, which decides between equal distances."""
+        new = int(one.key) if isinstance(one.key, Integral) else BEHIND + len(numbers)
+        listed.setdefault(numbers.setdefault(one.key, new), one)
+        return numbers[one.key]
+
+    def nearest(count: int) -> Nearest:
+        """Return candidates in order of their cosines, and what these say of all others."""
+        proposed = candidates(unit[0], count) if callable(candidates) else given or []
+        all_listed = given is None and len(proposed) < count
+        rows = np.array([*map(numbered, proposed)], np.int64)
+        cosines = np.array([one.cosine for one in proposed], np.float64)
+        bounds = np.nan_to_num(1.0 - cosines - tolerance, nan=-np.inf)
+        rest = np.inf if all_listed else float(bounds.max(initial=-np.inf))
+        order = np.lexsort((rows, bounds))
+        return Nearest(rows[order], bounds[order], rest)
+
+    def read(rows: Ints) -> WeightedSentences:
+        return scorer.weigh_each([listed[row].text for row in rows.tolist()], cache)
+
+    def compare(rows: Ints) -> Floats:
+        nonlocal compared
+        compared += len(rows)
+        return distances_from(scorer, words, rows, read)
+
+    result = walk(nearest, compare, wanted=top_k, within=limit, budget=budget)
+    left, seconds = len(listed) - compared, time.process_time() - started
+    known = result.bound is not None and np.isfinite(result.bound)
+    matches = scorer.matches(
+        result.rows, result.distances, lambda row: listed[row].text, scorer.encoder.unread
+    )
     return SearchRanking(
         query,
         tuple(replace(match, index=listed[match.index].key) for match in matches),
         scorer.signature,
-        pruning,
+        Pruning(len(listed), solved=compared, left_out=left, seconds=seconds),
         certified=result.certified,
-        bound=result.bound if result.bound is not None and np.isfinite(result.bound) else None,
+        bound=result.bound if known else None,
     )
 
 
@@ -161,57 +191,6 @@ def _checked(scorer: Scorer | None) -> Scorer:
             "method='movers', or an Index"
         )
     return scorer
-
-
-class Proposal:
-    """The candidates proposed for a query so far."""
-
-    def __init__(
-        self,
-        query: str,
-        scorer: Scorer,
-        candidates: VectorStore | Iterable[str | Candidate],
-        tolerance: float,
-        cache: Store | None,
-    ) -> None:
-        self.query, self.scorer, self.tolerance, self.cache = query, scorer, tolerance, cache
-        self.compared = 0
-        self.listed: dict[int, Candidate] = {}
-        self._rows: dict[Any, int] = {}
-        self.words = scorer.weigh_each([query], cache)
-        self.store = candidates if callable(candidates) else None
-        self.list = [] if callable(candidates) else _listed(candidates)
-
-    def nearest(self, count: int) -> Nearest:
-        """Return candidates in order of their cosines, and what these say of all others."""
-        candidates, short = self.list, False
-        if self.store is not None:
-            vector, sound = unit_vectors(self.words.pooled)
-            if not sound[0]:
-                raise InputError(f"the query has no direction to search in ({self.query!r})")
-            candidates = self.store(vector[0], count)
-            short = len(candidates) < count
-        rows = np.array([self._row(one) for one in candidates], np.int64)
-        cosines = np.array([one.cosine for one in candidates], np.float64)
-        bounds = np.nan_to_num(1.0 - cosines - self.tolerance, nan=-np.inf)
-        rest = np.inf if short else float(bounds.max(initial=-np.inf))
-        order = np.lexsort((rows, bounds))
-        return Nearest(rows[order], bounds[order], rest, self.store is not None and not short)
-
-    def _row(self, one: Candidate) -> int:
-        """Return the number of a candidate, which decides between equal distances."""
-        if one.key not in self._rows:
-            row = int(one.key) if isinstance(one.key, Integral) else BEHIND + len(self._rows)
-            self._rows[one.key], self.listed[row] = row, one
-        return self._rows[one.key]
-
-    def compare(self, rows: Ints) -> Floats:
-        """Return full distances of candidates."""
-        self.compared += len(rows)
-        return distances_from(self.scorer, self.words, rows, self._read)
-
-    def _read(self, rows: Ints) -> WeightedSentences:
-        return self.scorer.weigh_each([self.listed[row].text for row in rows.tolist()], self.cache)
 
 
 def _listed(candidates: Iterable[Any]) -> list[Candidate]:

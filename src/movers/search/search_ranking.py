@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
-
-import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.results import Comparison, Ranking
@@ -54,11 +51,6 @@ class SearchResult:
     pruning: Pruning = Pruning(0)
     certified: bool = True
     bound: float | None = None
-
-    def only(self, wanted: Sequence[bool], count: int) -> SearchResult:
-        """Return the same with some of the sentences, so many at most."""
-        chosen = np.flatnonzero(wanted)[:count]
-        return replace(self, rows=self.rows[chosen], distances=self.distances[chosen])
 
 
 @dataclass(frozen=True, repr=False)

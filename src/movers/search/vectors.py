@@ -9,18 +9,14 @@ half.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from movers.arrays import Array, Bools, Floats, Ints, Rows, Singles
-from movers.measures.sentences import WeightedSentences
-from movers.search.corpus import Corpus, Shard, keys_of, stored, wordless
+from movers.arrays import Array, Bools, Floats, Rows, Singles
 from movers.search.vector_kernels import halves_products, integer_products
-from movers.search.walk import Nearest
 
 Precision = Literal["float32", "int8"]
 
@@ -33,8 +29,8 @@ SHORTEST = 1e-18
 
 
 @dataclass(frozen=True)
-class VectorShard(Shard):
-    """Sentences with their vectors, and with their words if these are kept.
+class StoredVectors:
+    """Sentence vectors as a shard keeps them.
 
     ``coarse`` is what a search reads of the vectors, upper halves or integers, and ``fine`` lower
     halves, without columns where there are none. ``scales`` turn a product with a unit vector into
@@ -46,6 +42,23 @@ class VectorShard(Shard):
     fine: Array
     scales: Singles
     errors: Singles
+
+    @classmethod
+    def of(cls, pooled: Singles, precision: Precision = "float32") -> StoredVectors:
+        """Take vectors as the encoder made them."""
+        wide = pooled.astype(np.float64)
+        if precision == "float32":
+            (coarse, fine), steps = taken_apart(pooled), np.ones(len(pooled), np.float32)
+        else:
+            (coarse, steps), fine = to_integers(wide), np.zeros((len(pooled), 0), np.int16)
+        rounded = _widened(coarse).astype(np.float64) * steps[:, None]
+        lengths, sound = _measured(wide)
+        sound &= np.isfinite(rounded).all(axis=1)
+        with np.errstate(invalid="ignore"):
+            apart = np.linalg.norm(wide - rounded, axis=1) / lengths
+        errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
+        errors = np.nextafter(errors, np.float32(np.inf))  # a little on the safe side
+        return cls(coarse, fine, (steps / lengths).astype(np.float32), errors)
 
     @property
     def whole(self) -> bool:
@@ -74,7 +87,7 @@ class VectorShard(Shard):
             cosines = queries @ units.T
         else:
             products, errors = halves_products if self.whole else integer_products, self.errors
-            cosines = np.empty((1, len(self)), np.float32)
+            cosines = np.empty((1, len(errors)), np.float32)
             products(self.coarse, np.ascontiguousarray(queries[0]), cosines[0])
             cosines *= self.scales
         bounds = np.float32(1.0 - rounding(self.coarse.shape[1])) - cosines - errors
@@ -89,35 +102,15 @@ def rounding(dimension: int) -> float:
 def unit_vectors(vectors: Singles) -> tuple[Singles, Bools]:
     """Return vectors at length 1, and which of them have a direction at all."""
     wide = vectors.astype(np.float64)
+    lengths, sound = _measured(wide)
+    return (np.where(sound[:, None], wide, 0.0) / lengths[:, None]).astype(np.float32), sound
+
+
+def _measured(wide: Floats) -> tuple[Floats, Bools]:
+    """Return lengths of vectors, and which are sound; the length of others is given as 1."""
     lengths = np.linalg.norm(wide, axis=1)
     sound = np.isfinite(lengths) & (lengths > SHORTEST)
-    units = np.where(sound[:, None], wide, 0.0) / np.where(sound, lengths, 1.0)[:, None]
-    return units.astype(np.float32), sound
-
-
-def make_vectors(
-    sentences: Sequence[str],
-    pooled: Singles,
-    precision: Precision,
-    words: WeightedSentences | None = None,
-) -> VectorShard:
-    """Return a shard of sentences with their vectors, and their words if any are given."""
-    if precision == "float32":
-        (coarse, fine), steps = taken_apart(pooled), np.ones(len(pooled), np.float32)
-    else:
-        coarse, steps = to_integers(pooled.astype(np.float64))
-        fine = np.zeros((len(pooled), 0), np.int16)
-    wide, rounded = pooled.astype(np.float64), _widened(coarse).astype(np.float64) * steps[:, None]
-    lengths = np.linalg.norm(wide, axis=1)
-    sound = np.isfinite(lengths) & (lengths > SHORTEST) & np.isfinite(rounded).all(axis=1)
-    safe = np.where(sound, lengths, 1.0)
-    with np.errstate(invalid="ignore"):
-        apart = np.linalg.norm(wide - rounded, axis=1) / safe
-    errors = np.where(sound, apart * (1.0 + 2.0**-20), np.inf).astype(np.float32)
-    errors = np.nextafter(errors, np.float32(np.inf))  # a little on the safe side
-    scales = (steps / safe).astype(np.float32)
-    kept = wordless(sentences) if words is None else stored(words, sentences)
-    return VectorShard(kept, keys_of(sentences), coarse, fine, scales, errors)
+    return np.where(sound, lengths, 1.0), sound
 
 
 def to_integers(values: Floats) -> tuple[Array, Singles]:
@@ -152,7 +145,7 @@ def put_together(upper: NDArray[np.int16], lower: NDArray[np.int16]) -> Singles:
     >>> put_together(*taken_apart(numbers)).tolist() == numbers.tolist()
     True
     """
-    bits = _widened(upper).view(np.uint32) + lower.astype(np.int32).view(np.uint32)
+    bits = (upper.astype(np.int32) << np.int32(16)) + lower.astype(np.int32)
     return bits.view(np.float32)
 
 
@@ -161,36 +154,3 @@ def _widened(coarse: Array) -> Singles:
     if coarse.dtype != np.int16:
         return coarse.astype(np.float32)
     return (coarse.astype(np.int32) << np.int32(16)).view(np.float32)
-
-
-def scan(corpus: Corpus[VectorShard], pooled: Singles, wanted: int) -> list[Nearest]:
-    """Return the sentences with the lowest bounds for every query, one product per shard for all.
-
-    Of every shard no more are held than are wanted, and one that tells what the others are above.
-
-    Parameters
-    ----------
-    corpus
-        The sentences; deleted ones are left out.
-    pooled
-        Vectors of the queries, ``(queries, dimension)``.
-    wanted
-        How many to return for each.
-    """
-    units, sound = unit_vectors(pooled)
-    every: list[tuple[Ints, Singles]] = []
-    for number, shard in enumerate(corpus.shards):
-        bounds = shard.bounds(units)
-        bounds[~sound] = -np.inf
-        bounds[:, corpus.hidden_in(number)] = np.inf
-        places = np.argpartition(bounds, min(wanted, len(shard) - 1), axis=1)[:, : wanted + 1]
-        every.append((corpus.starts[number] + places, np.take_along_axis(bounds, places, axis=1)))
-    rows, lowest = (np.concatenate(sides, axis=1) for sides in zip(*every, strict=True))
-    order = np.lexsort((rows, lowest))
-    nearest = []
-    for query, first in enumerate(order[:, : wanted + 1]):
-        values = lowest[query, first].astype(np.float64)
-        there = np.searchsorted(values[:wanted], np.inf)  # deleted ones lie behind
-        rest = float(values[wanted]) if len(values) > wanted else np.inf
-        nearest.append(Nearest(rows[query, first[:there]], values[:there], rest))
-    return nearest

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.measures.sentences import WeightedSentences, joined
 from movers.scorer import Scorer
-from movers.search.corpus import Corpus
 from movers.search.search_ranking import Pruning, SearchResult
 
 FIRST = 64
@@ -38,37 +36,12 @@ class Nearest:
     """The candidates with the lowest bounds.
 
     In ascending order of ``bounds``, which do not exceed their distances. No other sentence is
-    nearer than ``rest``; ``more`` tells whether there is any point in asking for more.
+    nearer than ``rest``.
     """
 
     rows: Ints
     bounds: Floats
     rest: float
-    more: bool = True
-
-
-class Best:
-    """The best distances so far, and how far the k-th of them is; none above ``within`` counts."""
-
-    def __init__(self, wanted: int, within: float = np.inf) -> None:
-        self.wanted, self.within, self.threshold = wanted, within, within
-        self.rows, self.distances = np.zeros(0, np.int64), np.zeros(0)
-
-    def add(self, rows: Ints, distances: Floats) -> None:
-        """Take in compared sentences and lower the threshold."""
-        self.rows = np.concatenate([self.rows, rows])
-        self.distances = np.concatenate([self.distances, distances])
-        finite = self.distances[np.isfinite(self.distances)]
-        if len(finite) >= self.wanted:
-            last = float(np.partition(finite, self.wanted - 1)[self.wanted - 1])
-            self.threshold = min(self.threshold, last)
-
-    def ranked(self) -> tuple[Ints, Floats]:
-        """Return rows and distances, nearest first, ties in corpus order, undefined ones last."""
-        best = np.lexsort((self.rows, self.distances))[: self.wanted]
-        if np.isfinite(self.within):
-            best = best[self.distances[best] <= self.within]
-        return self.rows[best], self.distances[best]
 
 
 def walk(
@@ -94,65 +67,74 @@ def walk(
     budget
         Most sentences to compare; None is as many as certainty takes.
     """
-    best, asked = Best(wanted, within), max(FIRST, 4 * wanted)
+    rows, distances, threshold = np.zeros(0, np.int64), np.zeros(0), within
+    offered, asked, most = 0, max(FIRST, 4 * wanted), np.inf if budget is None else budget
     while True:
-        nearest = source(asked if budget is None else min(asked, budget))
-        fresh = ~np.isin(nearest.rows, best.rows)
-        rows, bounds = nearest.rows[fresh], nearest.bounds[fresh] * FOLD
-        left = None if budget is None else budget - len(best.rows)
-        behind = _compared(rows[:left], bounds[:left], best, compare)
-        bound = min(nearest.rest * FOLD, *bounds[behind : behind + 1].tolist(), np.inf)
-        certified = bool(bound > best.threshold or np.isposinf(bound))
+        nearest = source(int(min(asked, most)))
+        fresh = ~np.isin(nearest.rows, rows)
+        ahead, bounds = nearest.rows[fresh], nearest.bounds[fresh] * FOLD
+        passed, missing = 0, wanted - len(rows)
+        size, step = (missing, STEP // 2) if missing > 0 else (STEP, STEP)
+        while True:
+            size = int(min(size, most - len(rows)))
+            count = int(np.searchsorted(bounds[passed:][:size], threshold, side="right"))
+            if not count:
+                break
+            some = ahead[passed : passed + count]
+            rows = np.concatenate([rows, some])
+            distances = np.concatenate([distances, compare(some)])
+            threshold, passed = _last_of(distances, wanted, within), passed + count
+            size = step = min(2 * step, LONGEST)
+        bound = min(nearest.rest * FOLD, *bounds[passed : passed + 1].tolist(), np.inf)
+        certified = bool(bound > threshold or np.isposinf(bound))
         # All that may be compared has been offered, though the rest may seem to be as near.
-        spent = budget is not None and max(asked, len(best.rows)) >= budget
-        if certified or spent or not nearest.more:
-            return SearchResult(
-                *best.ranked(), certified=certified, bound=None if certified else bound
-            )
-        asked *= GROWTH
+        if certified or asked >= most or len(nearest.rows) <= offered:
+            break
+        offered, asked = len(nearest.rows), asked * GROWTH
+    best = np.lexsort((rows, distances))[:wanted]
+    if np.isfinite(within):  # else undefined ones may be among them, the last
+        best = best[distances[best] <= within]
+    found = SearchResult(rows[best], distances[best], certified=certified)
+    return found if certified else replace(found, bound=bound)
 
 
-def _compared(rows: Ints, bounds: Floats, best: Best, compare: Callable[[Ints], Floats]) -> int:
-    """Compare candidates in order as long as one may be among the best; how many are behind."""
-    behind, missing = 0, best.wanted - len(best.rows)
-    size, step = (missing, STEP // 2) if missing > 0 else (STEP, STEP)
-    while count := int(np.searchsorted(bounds[behind:][:size], best.threshold, side="right")):
-        here = rows[behind : behind + count]
-        best.add(here, compare(here))
-        behind += count
-        size = step = min(2 * step, LONGEST)
-    return behind
+def _last_of(distances: Floats, wanted: int, within: float) -> float:
+    """Return how far the last of so many sentences is; what is farther need not be looked at."""
+    finite = distances[np.isfinite(distances)]
+    if len(finite) < wanted:
+        return within
+    return min(within, float(np.partition(finite, wanted - 1)[wanted - 1]))
 
 
 def find_rows(
-    corpus: Corpus[Any],
+    total: int,
     source: Callable[[int], Nearest],
     compare: Callable[[Ints], Floats],
-    *,
-    stage: str,
     top_k: int,
     within: float,
-    candidates: int | Ints | None = None,
+    candidates: int | Ints | None,
+    *,
+    stage: str,
     settle: Callable[[Ints], Floats] | None = None,
 ) -> SearchResult:
     """Find the nearest sentences of a corpus: exactly, with so many comparisons, or of some rows.
 
     Parameters
     ----------
-    corpus
-        The sentences.
+    total
+        How many sentences there are.
     source, compare
         As in `walk`.
-    stage
-        Row of `STAGES` for the sentences that bounds leave out.
     top_k, within
         How many to find, and the largest distance of interest.
     candidates
         Most sentences to compare, or all rows to look at; None leaves it to certainty.
+    stage
+        Row of `STAGES` for the sentences that bounds leave out.
     settle
         Gives distances of rows that are known without comparing, NaN for the others.
     """
-    total, solved, far = len(corpus), 0, 0
+    solved = far = 0
 
     def measured(rows: Ints) -> Floats:
         nonlocal solved, far
@@ -182,9 +164,7 @@ def distances_from(
     out = np.zeros(len(rows))
     for low in range(0, len(rows), TOGETHER):
         words = joined([query, read(rows[low : low + TOGETHER])])
-        others = np.arange(1, len(words))
-        pairs = np.stack([np.zeros_like(others), others], axis=1)
-        out[low : low + TOGETHER] = distances_between(scorer, words, pairs)
+        out[low : low + TOGETHER] = distances_between(scorer, words, from_first(len(words)))
     return out
 
 
@@ -195,3 +175,9 @@ def distances_between(scorer: Scorer, words: WeightedSentences, pairs: Ints) -> 
     first = np.array([places[text] for text in texts], np.int64)
     # The scorer knows every text once, and takes a sentence and itself for the same.
     return scorer.between(words, first[pairs])
+
+
+def from_first(count: int) -> Ints:
+    """Return the pairs of the first of so many sentences with each of the others, by place."""
+    others = np.arange(1, count)
+    return np.stack([np.zeros_like(others), others], axis=1)
