@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
@@ -70,6 +70,10 @@ class Rowlist:
         return f"row{'s' if self.count > 1 else ''} {', '.join(map(str, self.first))}{more}"
 
 
+TOLD = ("rows", "seconds", "undefined", "links", "cut", "resumed")
+"""What a report tells of a table, as JSON."""
+
+
 @dataclass
 class Report:
     """A table on its way to its output, and what became of its rows.
@@ -91,6 +95,11 @@ class Report:
     links: int = 0
     cut: Rowlist = field(default_factory=Rowlist)
     started: float = field(default_factory=time.monotonic)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what became of the rows, for JSON."""
+        facts = asdict(self)
+        return {name: facts[name] for name in TOLD}
 
     def count(self, values: Values) -> None:
         """Count rows by what they got."""

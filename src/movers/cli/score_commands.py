@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,7 +125,7 @@ def _tell(
     if json:
         stream = sys.stdout if output != STANDARD else sys.stderr
         if stream is sys.stdout or not quiet:
-            print(dumps({**asdict(report), "signatures": signatures}), file=stream)
+            print(dumps({**report.to_dict(), "signatures": signatures}), file=stream)
         return
     for name, rows in report.undefined.items():
         if rows.count:
