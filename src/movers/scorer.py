@@ -204,9 +204,10 @@ class Scorer(Distances):
         """
         source, target = check_text(source, "source"), check_text(target, "target")
         if spelling == "repair" and isinstance(source, str) and isinstance(target, str):
-            first, second = repair(source, beside=target), repair(target, beside=source)
-            comparison = self.compare(first.text, second.text)
-            return replace(comparison, source_repairs=first.repairs, target_repairs=second.repairs)
+            first, repairs = repair(source, beside=target)
+            second, others = repair(target, beside=source)
+            comparison = self.compare(first, second)
+            return replace(comparison, source_repairs=repairs, target_repairs=others)
         if spelling != "keep":
             raise InputError(f"spelling must be 'keep' or 'repair' of texts, got {spelling!r}")
         if self._long((source, target)):

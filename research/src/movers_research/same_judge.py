@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from movers.arrays import Floats, Ints
-from movers.difference.plain_words import CONTENT, read
+from movers.difference.plain_words import read
 from movers.encode.encoder import Encoder
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import Estimate, auc, estimate
@@ -102,7 +102,7 @@ def _neighbours(pairs: Pairs) -> Iterator[tuple[str, str]]:
         mates[source].add(target)
         mates[target].add(source)
     words = {
-        text: frozenset(word.key for word in read(text).words if word.part == CONTENT)
+        text: frozenset(word.key for word in read(text).words if word.part == "content")
         for text in sorted(mates)
     }
     having: dict[str, list[str]] = defaultdict(list)

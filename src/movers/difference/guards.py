@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from movers.difference.finder import differences
 from movers.difference.kinds import Kind
-from movers.difference.plain_words import DATE, NAME, NUMBER, UNIT, read
+from movers.difference.plain_words import read
 from movers.errors import InputError, no_such
 
 Guard = Callable[[str, str], str | None]
@@ -18,13 +18,15 @@ Guard = Callable[[str, str], str | None]
 def _figures(text: str) -> tuple[str, ...]:
     """Return figures, dates and units of a text, sorted; an article counts as one."""
     words = read(text).words
-    counted = (word.key for word in words if word.part in (NUMBER, DATE, UNIT) and word.key != "1")
+    counted = (
+        word.key for word in words if word.part in ("number", "date", "unit") and word.key != "1"
+    )
     return tuple(sorted(counted))
 
 
 @lru_cache(maxsize=1 << 17)
 def _names(text: str) -> tuple[str, ...]:
-    return tuple(sorted(word.key for word in read(text).words if word.part == NAME))
+    return tuple(sorted(word.key for word in read(text).words if word.part == "name"))
 
 
 def _numbers(source: str, target: str) -> str | None:
@@ -38,7 +40,7 @@ def _numbers(source: str, target: str) -> str | None:
 
 def _other_names(source: str, target: str) -> str | None:
     first, second = _names(source), _names(target)
-    return None if first == second else f"another name: {', '.join({*first} ^ {*second})}"
+    return None if first == second else f"another name: {', '.join(sorted({*first} ^ {*second}))}"
 
 
 def _of_kind(*kinds: Kind) -> Guard:

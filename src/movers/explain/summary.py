@@ -115,7 +115,7 @@ def _misspelt(pair: Compared) -> Iterator[str]:
     for name, text, other in texts:
         if not look_english(read(text), read(other)):
             continue
-        for one in repair(text, beside=other).repairs:
+        for one in repair(text, beside=other)[1]:
             if one.word not in known and is_slip(one):
                 yield f"“{one.word}” in {name} may be meant for “{one.instead}”."
 
