@@ -9,7 +9,7 @@ from functools import cached_property
 from movers.difference import lexicon
 from movers.difference.common_order import common_places
 from movers.difference.kinds import Span
-from movers.difference.plain_words import Reading, Word, read
+from movers.difference.plain_words import Part, Reading, Word, read
 
 MOVABLE = frozenset(("content", "name", "number", "date", "unit", "quantity"))
 """Parts of words that are worth telling of when they moved."""
@@ -49,6 +49,14 @@ class Counterparts:
             for place in taken:
                 if place in left:
                     left.remove(place)
+
+    def left_of(self, *parts: Part) -> Places:
+        """Return the words left over of some parts."""
+        (first, second), (left, right) = self.words, self.left
+        return (
+            [place for place in left if first[place].part in parts],
+            [place for place in right if second[place].part in parts],
+        )
 
     def left_where(self, holds: Callable[[Word], bool]) -> Places:
         """Return the words left over of which something holds."""

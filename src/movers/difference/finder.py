@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Literal
 
 from movers.difference import clauses, lexicon
-from movers.difference.counterparts import Counterparts, Link, Places, find_counterparts, runs
+from movers.difference.counterparts import Counterparts, Link, find_counterparts, runs
 from movers.difference.kinds import KINDS, Difference, Kind, Span, say
 from movers.difference.misspelt import are_spellings
 from movers.difference.plain_words import Part, Reading, Word, look_english, read
@@ -118,10 +118,6 @@ class DifferenceFinder:
         source, target = map(_widened, self.texts, spans)
         self._add("roles", source, target, sure)
 
-    def _left(self, *parts: Part) -> Places:
-        """Return words of some parts that nothing has been told of yet."""
-        return self.matched.left_where(lambda word: word.part in parts)
-
     def order(self) -> None:
         """Tell of roles exchanged, or an order without effect."""
         order = judge_order(self.matched, self.broken)
@@ -152,7 +148,7 @@ class DifferenceFinder:
             side = 0 if len(cues[0]) > len(cues[1]) else 1
             other = {word.key for word in self.words[1 - side]}
             own = (place for place in cues[side] if self.words[side][place].key not in other)
-            self.matched.take(*self._left("quantity"))  # something, in place of nothing
+            self.matched.take(*self.matched.left_of("quantity"))  # something, in place of nothing
             shown = _whole(self.words[side], next(own, cues[side][0]))
             self.tell_alone("negation", side, shown, CERTAIN)
         else:
@@ -228,9 +224,9 @@ class DifferenceFinder:
     def counted(self) -> None:
         """Tell of figures, dates and units that differ."""
         for part in FIGURES:
-            for i, j in self.matched.pair(*self._left(part)):
+            for i, j in self.matched.pair(*self.matched.left_of(part)):
                 self.tell("number", [i], [j], CERTAIN)
-        for side, places in enumerate(self._left("number")):
+        for side, places in enumerate(self.matched.left_of("number")):
             for place in places:
                 self._single(side, place)
         self._join_units()
@@ -258,14 +254,14 @@ class DifferenceFinder:
 
     def quantities(self) -> None:
         """Tell of quantities of another strength: *all* for *most*."""
-        for i, j in self.matched.pair(*self._left("quantity")):
+        for i, j in self.matched.pair(*self.matched.left_of("quantity")):
             self.tell("quantity", [i], [j], LIKELY)
         vague = lexicon.cues()["vague"]
         self._unpaired("quantity", lambda word: word.key in vague)
 
     def modalities(self) -> None:
         """Tell of what is more or less certain or binding: *must* for *may*."""
-        left, right = self._left("modality")
+        left, right = self.matched.left_of("modality")
         will = self.matched.left_where(lambda word: word.key == "will")
         for i, j in self.matched.pair([*left, *will[0]], [*right, *will[1]]):
             first, second = self.words[0][i], self.words[1][j]
@@ -280,7 +276,7 @@ class DifferenceFinder:
         self, kind: Literal["quantity", "modality"], vague: Callable[[Word], bool]
     ) -> None:
         """Tell of words that one text alone has, unless vague or beside others of that kind."""
-        for side, places in enumerate(self._left(kind)):
+        for side, places in enumerate(self.matched.left_of(kind)):
             for place in places:
                 if vague(self.words[side][place]) or place + 1 in self.left[side]:
                     self.left[side].remove(place)
@@ -293,7 +289,9 @@ class DifferenceFinder:
         Either those that the table gives one meaning, or those that it gives two.
         """
         table = lexicon.cues()[cue]
-        for i, j in self.matched.pair(*self.matched.left_where(lambda word: word.lower in table)):
+        for i, j in self.matched.pair(
+            *self.matched.left_where(lambda word: word.text.lower() in table)
+        ):
             first, second = table[self.words[0][i].lower], table[self.words[1][j].lower]
             telling = first == second if alike else first != second and first and second
             if telling and self.matched.in_gap(i, j):
@@ -328,21 +326,21 @@ class DifferenceFinder:
 
     def names(self) -> None:
         """Tell of names that differ."""
-        for first, second in self.matched.pair_runs(*self._left("name")):
+        for first, second in self.matched.pair_runs(*self.matched.left_of("name")):
             self.tell("name", first, second, LIKELY)
 
     def others(self) -> None:
         """Tell of words replaced, added and removed."""
         parts: tuple[Part, ...] = ("content", "name", *FIGURES)
-        for i, j in self.matched.pair_linked(*self._left(*parts)):
+        for i, j in self.matched.pair_linked(*self.matched.left_of(*parts)):
             self.tell("replaced", [i], [j], LIKELY)
-        for first, second in self.matched.pair_runs(*self._left(*parts)):
+        for first, second in self.matched.pair_runs(*self.matched.left_of(*parts)):
             if self._is_other_party(first, second):
                 self.matched.take(first, second)
                 self._add_roles(first, second, LIKELY)
             else:
                 self.tell("replaced", first, second, LIKELY)
-        left, right = self._left(*parts)
+        left, right = self.matched.left_of(*parts)
         reordered = any(one.kind == "reordered" for one in self.found)
         if reordered and len(left) == len(right) == 1:
             sorts = {sort_of(self.words[0][left[0]]), sort_of(self.words[1][right[0]])}
@@ -355,7 +353,7 @@ class DifferenceFinder:
                 self.tell("replaced", [i], [j], PERHAPS)
         kinds: tuple[Kind, Kind] = ("removed", "added")
         for side, kind in enumerate(kinds):
-            for run in runs(self._left(*parts)[side], self.words[side]):
+            for run in runs(self.matched.left_of(*parts)[side], self.words[side]):
                 self.tell_alone(kind, side, run, LIKELY)
 
     def _is_other_party(self, first: Sequence[int], second: Sequence[int]) -> bool:

@@ -88,7 +88,7 @@ def read(text: str) -> Reading:
     headline = _is_headline(pieces)
     words = [
         _in_context(pieces, place, headline=headline)
-        if (usual := _usual(piece[0]))[1].endswith("?")
+        if (usual := _usual(piece[0]))[1][-1] == "?"
         else Word(*piece, *usual)
         for place, piece in enumerate(pieces)
     ]

@@ -94,7 +94,7 @@ def shared(found: Counterparts) -> float:
     counts = [sum(word.part in TELLING for word in words) for words in found.words]
     both = sum(first[i].part in TELLING for i, _ in found.links)
     if 2 * both < min(counts):
-        left, right = found.left_where(lambda word: word.part == "content")
+        left, right = found.left_of("content")
         others = [second[j].lower for j in right]
         both += sum(any(are_spellings(first[i].lower, other) for other in others) for i in left)
     return both / max(1, min(counts))
