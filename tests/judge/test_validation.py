@@ -70,20 +70,20 @@ def test_metrics_are_those_of_scikit_learn():
 def test_calibration_is_held_against_shares():
     chances, labels = np.repeat([0.05, 0.95], 50), np.repeat([0.0, 1.0], 50)
     bins = calibration(chances, labels)
-    assert [(one.pairs, one.share) for one in bins] == [(50, 0.0), (50, 1.0)]
+    assert [(one["pairs"], one["share"]) for one in bins] == [(50, 0.0), (50, 1.0)]
     assert expected_error(bins) == pytest.approx(0.05)
     assert expected_error(calibration(1 - chances, labels)) == pytest.approx(0.95)
 
 
 def test_cuts_keep_their_word(report):
-    assert [cut.precision for cut in report.cuts] == [0.8, 0.9, 0.95, 0.99]
-    recalls = [cut.recall for cut in report.cuts if cut.recall is not None]
+    assert [cut["precision"] for cut in report.cuts] == [0.8, 0.9, 0.95, 0.99]
+    recalls = [cut["recall"] for cut in report.cuts if cut["recall"] is not None]
     assert recalls == sorted(recalls, reverse=True)
 
 
 def test_surprises_contradict_their_labels(report):
     assert 0 < len(report.surprises) <= 10
-    assert all(abs(one.label - one.probability) > 0.5 for one in report.surprises)
+    assert all(abs(one["label"] - one["probability"]) > 0.5 for one in report.surprises)
 
 
 def test_the_curve_rises_to_all_labels(report):

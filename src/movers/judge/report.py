@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -16,6 +16,7 @@ from movers.runtime.atomic import write_text
 WORTH = 0.005
 """Gain by twice as many labels from which they are said to help."""
 KINDS = (".html", ".json", ".txt")
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -44,60 +45,45 @@ class MethodScore:
 
 
 @dataclass(frozen=True)
-class Bin:
-    """Pairs of about one probability: its mean, the share that says the same, how many."""
-
-    probability: float
-    share: float
-    pairs: int
-
-
-@dataclass(frozen=True)
-class Surprise:
-    """A pair whose label the judge would not have thought: maybe an error."""
-
-    source: str
-    target: str
-    label: float
-    probability: float
-
-
-@dataclass(frozen=True)
-class PrecisionCut:
-    """The probability from which a precision is reached, and the recall there."""
-
-    precision: float
-    probability: float | None
-    recall: float | None
-
-    @property
-    def where(self) -> str:
-        """Where it is reached, in words."""
-        if self.probability is None or self.recall is None:
-            return "not reached"
-        return f"from probability {self.probability:.2f} on, recall {100 * self.recall:.0f} %"
-
-
-@dataclass(frozen=True)
 class JudgeReport:
     """A report on a judge: what it does on pairs that it has not seen.
 
-    ``curve`` has numbers of labels and the first metric reached with them, ``gain`` what twice as
-    many labels would add to it, about. ``error`` is the expected calibration error.
+    Parameters
+    ----------
+    pairs, groups, folds
+        How many pairs, groups of pairs that share a sentence, and parts of the cross-validation.
+    grades
+        The ends of the scale, if labels are grades.
+    scores
+        Metrics of the judge and of others.
+    brier, error
+        Brier score and expected calibration error.
+    bins
+        Pairs of about one probability: the mean "probability", the "share" that says the same, and
+        how many "pairs".
+    curve, gain
+        Numbers of labels and the first metric reached with them; what twice as many labels would
+        add to it, about.
+    surprises
+        Pairs whose label the judge would not have thought, maybe errors: "source", "target",
+        "label" and "probability".
+    cuts
+        For every "precision" the "probability" from which it is reached, and the "recall" there;
+        None where it is not.
     """
 
     pairs: int
     groups: int
     folds: int
     grades: tuple[float, float] | None
-    scores: tuple[MethodScore, ...]
-    brier: float | None
-    error: float | None
-    bins: tuple[Bin, ...]
-    curve: tuple[tuple[int, float], ...]
-    gain: float | None
-    surprises: tuple[Surprise, ...]
-    cuts: tuple[PrecisionCut, ...]
+    scores: tuple[MethodScore, ...] = ()
+    brier: float | None = None
+    error: float | None = None
+    bins: tuple[Row, ...] = ()
+    curve: tuple[tuple[int, float], ...] = ()
+    gain: float | None = None
+    surprises: tuple[Row, ...] = ()
+    cuts: tuple[Row, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -117,9 +103,6 @@ class JudgeReport:
             f"{100 * self.gain:.1f} to {metric} × 100."
         )
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     @property
     def about(self) -> str:
         """How the scores were found, in words."""
@@ -128,8 +111,10 @@ class JudgeReport:
             f"cross-validated in {self.folds} parts"
         )
 
-    def lines(self) -> Iterator[str]:
-        """Yield the report as plain text."""
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
         yield self.about
         for one in self.scores:
             value = f"{100 * one.value:5.1f} ({one.interval})"
@@ -138,12 +123,12 @@ class JudgeReport:
         if self.brier is not None:
             yield f"  Brier score {self.brier:.3f}, calibration error {self.error:.3f}"
         for cut in self.cuts:
-            yield f"  precision {100 * cut.precision:.0f} %: {cut.where}"
+            yield f"  precision {100 * cut['precision']:.0f} %: {_where(cut)}"
         yield self.advice
         if self.surprises:
             yield "Labels that surprise most, maybe errors:"
         for pair in self.surprises:
-            yield f"  {pair.label:g} but {pair.probability:.2f}: {pair.source} | {pair.target}"
+            yield "  {label:g} but {probability:.2f}: {source} | {target}".format_map(pair)
 
     def save(self, path: str | Path) -> None:
         """Write the report as the name ends: .html, .json or .txt."""
@@ -168,12 +153,11 @@ class JudgeReport:
         yield table(("", "metric", "× 100", "95 %", "judge ahead"), scores)
         if self.bins:
             yield "<h2>Calibration</h2>"
-            points = [(one.probability, one.share) for one in self.bins]
+            points = [(one["probability"], one["share"]) for one in self.bins]
             yield plot(points, "probability", "share the same", diagonal=True)
             yield f"<p>Brier score {self.brier:.3f}, expected error {self.error:.3f}.</p>"
-            yield table(
-                ("precision", ""), ((f"{cut.precision:.2f}", cut.where) for cut in self.cuts)
-            )
+            cuts = ((f"{cut['precision']:.2f}", _where(cut)) for cut in self.cuts)
+            yield table(("precision", ""), cuts)
         if len(self.curve) > 1:
             yield "<h2>More labels</h2>"
             most = self.curve[-1][0]
@@ -183,10 +167,17 @@ class JudgeReport:
         if self.surprises:
             yield "<h2>Labels that surprise most, maybe errors</h2>"
             rows = (
-                (f"{one.label:g}", f"{one.probability:.2f}", one.source, one.target)
+                (f"{one['label']:g}", f"{one['probability']:.2f}", one["source"], one["target"])
                 for one in self.surprises
             )
             yield table(("label", "judge", "A", "B"), rows)
+
+
+def _where(cut: Row) -> str:
+    """Return where a precision is reached, in words."""
+    if cut["probability"] is None:
+        return "not reached"
+    return f"from probability {cut['probability']:.2f} on, recall {100 * cut['recall']:.0f} %"
 
 
 def check_kind(path: Path) -> Path:

@@ -7,7 +7,7 @@ and draw groups of pairs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from movers.agreement import METRICS, TITLES, Agreement, Weights
 from movers.arrays import Floats, Ints
 from movers.judge.knowledge import Knowledge, logistic
 from movers.judge.logistic_fit import Labelled, fit
-from movers.judge.report import Bin, JudgeReport, MethodScore, PrecisionCut, Surprise
+from movers.judge.report import JudgeReport, MethodScore, Row
 
 FOLDS = 5
 DRAWS = 200
@@ -52,47 +52,34 @@ def cross_validate(
 ) -> JudgeReport:
     """Test what `fit` makes of labels on folds that it has not seen, beside other distances.
 
-    Parameters
-    ----------
-    labelled
-        The pairs.
-    before
-        What is known before.
-    others
-        Distances of the pairs by other measures.
-    grades
-        The ends of the scale, if labels are grades.
+    ``grades`` are the ends of the scale, if labels are grades.
     """
     folds = split(labelled, graded=grades is not None)
+    counts = len(labelled.pairs), len(set(labelled.groups.tolist()))
     if len(folds) < 2:
-        groups = len(set(labelled.groups.tolist()))
-        nothing: tuple[Any, ...] = ((), None, None, (), (), None, (), ())
-        return JudgeReport(len(labelled.pairs), groups, 0, grades, *nothing)
-    odds = _unseen(labelled, before, folds)
-    chances, labels = logistic(odds), labelled.labels
+        return JudgeReport(*counts, 0, grades)
+    chances, labels = logistic(_unseen(labelled, before, folds)), labelled.labels
     metrics = GRADED if grades else BINARY
     similarities = {"judge": chances, **{name: -values for name, values in others.items()}}
     curve = _curve(labelled, before, folds, metrics)
-    bins: tuple[Bin, ...] = ()
-    cuts: tuple[PrecisionCut, ...] = ()
-    brier = error = None
-    if not grades:
-        brier, bins = float(((chances - labels) ** 2).mean()), calibration(chances, labels)
-        error = expected_error(bins)
-        cuts = tuple(_cut(chances, labels, wanted) for wanted in PRECISIONS)
-    return JudgeReport(
-        len(labels),
-        len(set(labelled.groups.tolist())),
+    report = JudgeReport(
+        *counts,
         len(folds),
         grades,
-        tuple(_scores(similarities, labels, labelled.groups, metrics)),
-        brier,
-        error,
-        bins,
-        curve,
-        _gain(curve),
-        _surprises(labelled, chances, grades),
-        cuts,
+        scores=tuple(_scores(similarities, labels, labelled.groups, metrics)),
+        curve=curve,
+        gain=_gain(curve),
+        surprises=_surprises(labelled, chances, grades),
+    )
+    if grades:
+        return report
+    bins = calibration(chances, labels)
+    return replace(
+        report,
+        brier=float(((chances - labels) ** 2).mean()),
+        error=expected_error(bins),
+        bins=bins,
+        cuts=tuple(_cut(chances, labels, wanted) for wanted in PRECISIONS),
     )
 
 
@@ -187,39 +174,54 @@ def _draws(groups: Ints) -> Floats:
     return np.vstack([np.ones(len(groups)), drawn])
 
 
-def calibration(chances: Floats, labels: Floats) -> tuple[Bin, ...]:
+def calibration(chances: Floats, labels: Floats) -> tuple[Row, ...]:
     """Return pairs by probability, in ten equal bins; those without any are left out."""
     place = np.minimum((chances * BINS).astype(int), BINS - 1)
     bins = (place == number for number in range(BINS))
     return tuple(
-        Bin(float(chances[own].mean()), float(labels[own].mean()), int(own.sum()))
+        {
+            "probability": float(chances[own].mean()),
+            "share": float(labels[own].mean()),
+            "pairs": int(own.sum()),
+        }
         for own in bins
         if own.any()
     )
 
 
-def expected_error(bins: Sequence[Bin]) -> float:
+def expected_error(bins: Sequence[Row]) -> float:
     """Return how far probabilities are from shares on average, bin by bin."""
-    total = sum(one.pairs for one in bins)
-    return sum(abs(one.probability - one.share) * one.pairs for one in bins) / total
+    total = sum(one["pairs"] for one in bins)
+    off = sum(abs(one["probability"] - one["share"]) * one["pairs"] for one in bins)
+    return float(off / total)
 
 
-def _cut(chances: Floats, labels: Floats, wanted: float) -> PrecisionCut:
+def _cut(chances: Floats, labels: Floats, wanted: float) -> Row:
+    """Return the probability from which a precision is reached, and the recall there."""
     from sklearn.metrics import precision_recall_curve
 
     precision, recall, thresholds = precision_recall_curve(labels, chances)
     reached = np.flatnonzero(precision[:-1] >= wanted)
     if not len(reached):
-        return PrecisionCut(wanted, None, None)
-    return PrecisionCut(wanted, float(thresholds[reached[0]]), float(recall[reached[0]]))
+        return {"precision": wanted, "probability": None, "recall": None}
+    first = reached[0]
+    where = {"probability": float(thresholds[first]), "recall": float(recall[first])}
+    return {"precision": wanted, **where}
 
 
 def _surprises(
     labelled: Labelled, chances: Floats, grades: tuple[float, float] | None
-) -> tuple[Surprise, ...]:
+) -> tuple[Row, ...]:
+    """Return the pairs on whose labels the judge is farthest off, if on the other side."""
     low, high = grades or (0.0, 1.0)
     given = low + (high - low) * labelled.labels
     off = np.abs(labelled.labels - chances)
     order = [row for row in np.argsort(-off, kind="stable")[:SURPRISES].tolist() if off[row] > 0.5]
-    rows = [(labelled.pairs[row], float(given[row]), float(chances[row])) for row in order]
-    return tuple(Surprise(one, other, label, chance) for (one, other), label, chance in rows)
+    return tuple(
+        {
+            **dict(zip(("source", "target"), labelled.pairs[row], strict=True)),
+            "label": float(given[row]),
+            "probability": float(chances[row]),
+        }
+        for row in order
+    )
