@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from movers.align.alignment import Link, LinkScores, make_links
-from movers.align.reading import Sentence
+from movers.align.alignment import Link, make_links
 from movers.difference.kinds import Difference
 from movers.explain.compared import LINKED, Broken, Compared, Flow, HeadValue, Signature
 from movers.explain.explanation import Explanation, framed, plain_number
@@ -80,20 +79,11 @@ class Comparison(Compared):
         """
         if not self.plan.size:
             return ()
-        marginals = self.weights[0][:, None] * self.weights[1]
-        shares = np.asarray(self.plan / np.sqrt(np.where(marginals > 0, marginals, np.inf)))
+        shares = self.mutual_shares
         cost = self.cost if self.cost.size else np.full(self.plan.shape, np.nan)
-        links = make_links(
-            Sentence(self.source, self.source_spans),
-            Sentence(self.target, self.target_spans),
-            LinkScores(shares, shares, cost),
-            threshold=LINKED,
-        )
-        words = self.source_words, self.target_words  # special tokens have no place in the text
-        return tuple(
-            replace(link, source=words[0][link.source_index], target=words[1][link.target_index])
-            for link in links
-        )
+        words = self.source_words, self.target_words
+        spans = self.source_spans, self.target_spans
+        return make_links(words, spans, (shares, shares, cost), threshold=LINKED)
 
     def __repr__(self) -> str:
         return f"Comparison({self.source!r}, {self.target!r}, {self.method}={self.distance:.6g})"

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from movers.align.aligners import Aligner
-from movers.align.alignment import LinkScores
+from movers.align.alignment import Scores
 from movers.align.reading import Words, centred_cosines, cosines
 from movers.arrays import Bools, Floats, Ragged
 from movers.solve.batch import Problems
@@ -57,7 +57,7 @@ def nearer_the_diagonal(similarity: Floats, distortion: float = DISTORTION) -> F
 
 def link_by_choice(
     choose: Choose, source: Words, target: Words, typical: Floats, *, centred: bool = True
-) -> LinkScores:
+) -> Scores:
     """SimAlign: choose among the similarities, which also say how sure a link is.
 
     Its own are not centred; most choices gain by it.
@@ -66,7 +66,7 @@ def link_by_choice(
     if not centred:
         similarity = (cosines(source.vectors, target.vectors) + 1.0) / 2.0
     strength = np.where(choose(similarity), np.clip(similarity, TINY, 1.0), 0.0)
-    return LinkScores(strength, strength, 2.0 - 2.0 * similarity)
+    return strength, strength, 2.0 - 2.0 * similarity
 
 
 def choose_argmax(similarity: Floats) -> Bools:
@@ -98,13 +98,13 @@ def choose_match(similarity: Floats) -> Bools:
 
 def link_by_transport(
     transport: Transport, source: Words, target: Words, typical: Floats
-) -> LinkScores:
+) -> Scores:
     """OTAlign: entropic transport at a scaled cost, its plan scaled to reach from 0 to 1."""
     similarity = similarities(source, target, typical)
     cost = 1.0 - _stretched(nearer_the_diagonal(similarity))
     u, v = (np.linalg.norm(words.vectors - typical, axis=1) for words in (source, target))
     strength = _stretched(transport(u, v, cost))
-    return LinkScores(strength, strength, 2.0 - 2.0 * similarity)
+    return strength, strength, 2.0 - 2.0 * similarity
 
 
 def _stretched(values: Floats) -> Floats:

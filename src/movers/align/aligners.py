@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from movers.align.alignment import LinkScores
+from movers.align.alignment import Scores
 from movers.align.reading import Words
 from movers.align.shares import link_by_shares
 from movers.arrays import Floats
@@ -24,7 +24,7 @@ class Aligner:
     name: str
     title: str
     paper: str
-    link: Callable[[Words, Words, Floats], LinkScores]
+    link: Callable[[Words, Words, Floats], Scores]
     threshold: float
 
 
