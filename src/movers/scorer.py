@@ -224,7 +224,7 @@ class Scorer(Distances):
         for side, document in zip(("source", "target"), read, strict=True):
             if not document.sentences:
                 raise InputError(f"the {side} is empty; drop the pair or fill it in")
-        matched = self._text_measure(progress=progress).compare(*read)
+        matched = self._match(*read, progress=progress)
         return TextComparison.of(matched, self.measure.name, self.signature)
 
     def _compare_sentences(self, source: str, target: str) -> Comparison:

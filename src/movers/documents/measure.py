@@ -22,7 +22,6 @@ from movers.arrays import Floats, Ints, Singles
 from movers.documents.changes import COUNTERPART, Change, judge_pair, terms_of
 from movers.documents.matching import equal_pairs, kept_order, match
 from movers.documents.splitting import Document
-from movers.runtime.progress import Bar
 from movers.runtime.threads import end_if_unwanted
 from movers.scale import similarity_of
 
@@ -30,6 +29,12 @@ ORDER = 0.25
 """What a text costs of which no two sentences follow each other any more, in units of far."""
 MEANING = 0.5
 """What a text costs of which many sentences say something else, in units of far."""
+
+
+Vectors = Callable[[Sequence[str]], Singles]
+"""Gives the vectors of sentences, ``(sentences, dimension)``."""
+Price = Callable[[Sequence[tuple[str, str]]], Floats]
+"""Gives the distances of pairs of sentences."""
 
 
 @dataclass(frozen=True)
@@ -138,83 +143,46 @@ class Matched:
         return sum(self.parts.values())
 
 
-@dataclass(frozen=True)
-class TextMeasure:
-    """Compares texts by their sentences.
+def blocks_of(
+    pairs: Sequence[tuple[Document, Document]], most: int
+) -> Iterator[tuple[range, list[str]]]:
+    """Yield stretches of pairs, and what sentences, ``most`` at a time, are encoded for each."""
+    start, held = 0, dict[str, None]()
+    for number, (source, target) in enumerate(pairs):
+        _, rows, columns = _apart(source, target)
+        more = [source.sentences[row].text for row in rows.tolist()]
+        more += [target.sentences[row].text for row in columns.tolist()]
+        fresh = [text for text in more if text not in held]
+        if held and len(held) + len(fresh) > most:
+            yield range(start, number), list(held)
+            start, held = number, {}
+        held.update(dict.fromkeys(more if len(rows) and len(columns) else []))
+    yield range(start, len(pairs)), list(held) if len(held) <= most else []
 
-    Parameters
-    ----------
-    vectors
-        Gives the vectors of sentences, ``(sentences, dimension)``.
-    price
-        Gives the distances of pairs of sentences.
-    far
-        Distance of unrelated sentences.
-    """
 
-    vectors: Callable[[Sequence[str]], Singles]
-    price: Callable[[Sequence[tuple[str, str]]], Floats]
-    far: float
-
-    def distances(self, pairs: Sequence[tuple[Document, Document]], most: int, bar: Bar) -> Floats:
-        """Return the distance of every pair, NaN where a text is empty.
-
-        The sentences of as many pairs are encoded together as have no more than ``most``.
-        """
-        out = np.full(len(pairs), np.nan)
-        for numbers, sentences in self._blocks(pairs, most):
-            if sentences:
-                self.vectors(sentences)
-            for number in numbers:
-                source, target = pairs[number]
-                if source.sentences and target.sentences:
-                    out[number] = self.compare(source, target).distance
-                bar.update(1)
-        return out
-
-    def _blocks(
-        self, pairs: Sequence[tuple[Document, Document]], most: int
-    ) -> Iterator[tuple[range, list[str]]]:
-        """Yield stretches of pairs, and the sentences that have to be encoded for them."""
-        start, held = 0, dict[str, None]()
-        for number, pair in enumerate(pairs):
-            _, rows, columns = _apart(*pair)
-            more = [pair[0].sentences[row].text for row in rows.tolist()]
-            more += [pair[1].sentences[row].text for row in columns.tolist()]
-            fresh = [text for text in more if text not in held]
-            if held and len(held) + len(fresh) > most:
-                yield range(start, number), list(held)
-                start, held = number, {}
-            held.update(dict.fromkeys(more if len(rows) and len(columns) else []))
-        yield range(start, len(pairs)), list(held) if len(held) <= most else []
-
-    def compare(self, source: Document, target: Document) -> Matched:
-        """Match the sentences of two texts."""
-        equal, *left = _apart(source, target)
-        pairs, costs = equal, np.zeros(len(equal))
-        if len(left[0]) and len(left[1]):
-            more, priced = self._match(source, target, *left)
-            pairs, costs = np.concatenate([equal, more]), np.concatenate([costs, priced])
-            order = np.argsort(pairs[:, 0], kind="stable")
-            pairs, costs = pairs[order], costs[order]
-        return Matched(source, target, pairs, costs, self.far)
-
-    def _match(
-        self, source: Document, target: Document, rows: Ints, columns: Ints
-    ) -> tuple[Ints, Floats]:
-        """Match the sentences that are not in both texts word by word."""
+def compare_documents(
+    source: Document, target: Document, vectors: Vectors, price: Price, far: float
+) -> Matched:
+    """Match the sentences of two texts; ``far`` is the distance of unrelated ones."""
+    pairs, rows, columns = _apart(source, target)
+    costs = np.zeros(len(pairs))
+    if len(rows) and len(columns):
         first = [source.sentences[row] for row in rows.tolist()]
         second = [target.sentences[column] for column in columns.tolist()]
-        both = self.vectors([one.text for one in (*first, *second)])
+        both = vectors([one.text for one in (*first, *second)])
         units = both / np.maximum(np.linalg.norm(both, axis=1, keepdims=True), 1e-12)
         words = [np.array([one.words for one in side], float) for side in (first, second)]
 
-        def price(pairs: Ints) -> Floats:
-            return self.price([(first[i].text, second[j].text) for i, j in pairs.tolist()])
+        def priced(pairs: Ints) -> Floats:
+            return price([(first[i].text, second[j].text) for i, j in pairs.tolist()])
 
         sides = units[: len(first)], units[len(first) :]
-        pairs, costs = match(sides, (words[0], words[1]), price, self.far)
-        return np.stack([rows[pairs[:, 0]], columns[pairs[:, 1]]], axis=1), costs
+        found, paid = match(sides, (words[0], words[1]), priced, far)
+        found = np.stack([rows[found[:, 0]], columns[found[:, 1]]], axis=1)
+        pairs, costs = np.concatenate([pairs, found]), np.concatenate([costs, paid])
+        order = np.argsort(pairs[:, 0], kind="stable")
+        pairs, costs = pairs[order], costs[order]
+    return Matched(source, target, pairs, costs, far)
 
 
 def _apart(source: Document, target: Document) -> tuple[Ints, Ints, Ints]:
