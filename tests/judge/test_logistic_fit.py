@@ -73,8 +73,8 @@ def test_grades_are_shares_of_both_answers():
     known, report = learn(pairs, grades, evidence, blank("a", NAMES, evidence), others=others)
     assert known.grades == (0.0, 5.0)
     assert np.corrcoef(known.probabilities(evidence), grades)[0, 1] > 0.9
-    assert report.scores[0].metric == "Spearman's ρ"
-    assert report.scores[0].value > 0.9
+    assert report.scores[0]["metric"] == "Spearman's ρ"
+    assert report.scores[0]["value"] > 0.9
     assert report.brier is None
 
 

@@ -32,8 +32,10 @@ CANNOT = re.compile(r"^(can)(not)$", re.IGNORECASE)
 WITH_ADDRESSES = re.compile(f"{ADDRESS.pattern}|{TOKEN.pattern}")
 HALVES = {"am": 0, "pm": 12}
 """Units that tell the time of day, and the hours before each."""
-GOING = "going"
-"""Followed by *to* and a verb, it is another *will*."""
+IN_DOUBT: dict[str, Part] = {
+    "may": "month?", "march": "month?", "second": "ordinal?", "her": "her?", "going": "to?",
+}  # fmt: skip
+"""Words that are one thing or another by what stands beside them."""
 DENIALS = ("n't", "not", "never")
 GRAMMAR = ("determiner", "preposition", "conjunction", "auxiliary")
 OPENING = frozenset('"“.?!`')
@@ -188,7 +190,7 @@ def _beside(pieces: Sequence[Piece], place: int, lower: str, part: Part) -> Usua
     if behind == "to" and lower in cues["modality to"]:  # need not is no must not
         denied = before.replace("’", "'") in DENIALS
         return "need" if denied else cues["modality to"][lower], "modality", ""
-    if lower == GOING:
+    if lower == "going":  # going to and a verb is another will
         then = pieces[place + 2][0].lower() if behind == "to" and place + 2 < len(pieces) else ""
         if lexicon.words().get(then, "").startswith("v"):
             return "will", "function", "future"
@@ -216,24 +218,16 @@ def _usual_lower(lower: str) -> Usual:
         return ("", "unit?", "") if lower[0].isalpha() else (cues["unit"][lower], "unit", "")
     if lower == "'" or not (lower[0].isalpha() or lower[0] == "'"):
         return lower, "content" if _is_sign(lower) else "mark", ""
-    if lower in ("may", "march"):
-        return "", "month?", ""
+    if lower in IN_DOUBT:
+        return "", IN_DOUBT[lower], ""
     if lower in cues["day"] or lower in cues["month"]:
         return lower, "date", ""
-    if lower == "second":
-        return "", "ordinal?", ""
-    if lower == "her":
-        return "", "her?", ""
     for part in ("number", "multiple", "ordinal", "fraction"):
         if lower in cues[part]:
             return f"{part}:{cues[part][lower]}", "number", ""
     if lower in cues["short"]:
         return "", "short?", ""
-    if (
-        lower == GOING
-        or lower in cues["modality to"]
-        or lexicon.lemma_of(lower)[0] in cues["negation to"]
-    ):
+    if lower in cues["modality to"] or lexicon.lemma_of(lower)[0] in cues["negation to"]:
         return "", "to?", ""
     return _usual_word(lower)
 

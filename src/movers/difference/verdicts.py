@@ -43,6 +43,7 @@ REWORDED = 0.78
 FEW = 3
 """Differences beyond those of spelling and order from which texts that are not near are related."""
 NEAR = 0.5
+"""Similarity, or share of words, from which texts are about the same."""
 SAME, OTHER = 0.8, 0.2
 """Probabilities of saying the same from which, and up to which, a judge is believed."""
 SAYS = {"same": "the same", "other": "not the same", "unsure": "cannot say"}

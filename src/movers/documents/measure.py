@@ -66,15 +66,14 @@ class Matched:
     @cached_property
     def sentences(self) -> float:
         """What the sentences cost, for every word: T."""
-        words = [np.array([one.words for one in side.sentences], float) for side in self._sides]
+        words = [
+            np.array([one.words for one in side.sentences], float)
+            for side in (self.source, self.target)
+        ]
         total = words[0].sum() + words[1].sum()
         moved = words[0][self.pairs[:, 0]] + words[1][self.pairs[:, 1]]
         home = total - moved.sum()
         return float(((moved * self.costs).sum() + self.far * home) / total)
-
-    @property
-    def _sides(self) -> tuple[Document, Document]:
-        return self.source, self.target
 
     @cached_property
     def order(self) -> float:
@@ -85,44 +84,33 @@ class Matched:
         return float((np.diff(places) != 1).mean())
 
     @cached_property
-    def _terms(self) -> frozenset[str]:
-        return terms_of(self.source.text, self.target.text)
-
-    @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """What became of every sentence, in the order of the texts."""
+        """What became of every sentence, as the target has them; what is missing where it was."""
         pairs, alike = self.counterparts
-        stay = kept_order(pairs[:, 1].tolist())
-        changes = []
+        stay, terms = kept_order(pairs[:, 1].tolist()), terms_of(self.source.text, self.target.text)
+        placed: list[tuple[float, int, Change]] = []
         for number, (i, j) in enumerate(pairs.tolist()):
             end_if_unwanted()
             one, other = self.source.sentences[i], self.target.sentences[j]
             words = max(one.words, other.words)
             near = float(alike[number])
-            fate, verdict, differing = judge_pair(one.text, other.text, near, self._terms)
+            fate, verdict, differing = judge_pair(one.text, other.text, near, terms)
             apart, moved = self.far * (1.0 - near), number not in stay
-            changes.append(Change(fate, i, j, words, apart, near, verdict, differing, moved))
-        gone, come = (
-            sorted({*range(len(side.sentences))} - {*pairs[:, k].tolist()})
-            for k, side in enumerate(self._sides)
-        )
-        changes += [Change("missing", i, None, self.source.sentences[i].words) for i in gone]
-        changes += [Change("new", None, j, self.target.sentences[j].words) for j in come]
-        return tuple(sorted(changes, key=self._place(changes)))
-
-    @staticmethod
-    def _place(changes: Sequence[Change]) -> Callable[[Change], tuple[float, int]]:
-        """Order by the target, with what is missing behind the sentence it followed."""
-        after = {one.source: one.target for one in changes if one.target is not None}
-
-        def place(one: Change) -> tuple[float, int]:
-            if one.target is not None:
-                return float(one.target), -1
-            assert one.source is not None
-            before = next((after[i] for i in range(one.source - 1, -1, -1) if i in after), None)
-            return (-1.0 if before is None else before + 0.5), one.source
-
-        return place
+            change = Change(fate, i, j, words, apart, near, verdict, differing, moved)
+            placed.append((j, -1, change))
+        partner, behind = dict(pairs.tolist()), -1.0
+        for i, one in enumerate(self.source.sentences):
+            if i in partner:
+                behind = partner[i] + 0.5
+            else:
+                placed.append((behind, i, Change("missing", i, None, one.words)))
+        met = {*partner.values()}
+        placed += [
+            (j, -1, Change("new", None, j, other.words))
+            for j, other in enumerate(self.target.sentences)
+            if j not in met
+        ]
+        return tuple(change for *_, change in sorted(placed, key=lambda one: one[:2]))
 
     @cached_property
     def parts(self) -> dict[str, float]:

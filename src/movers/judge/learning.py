@@ -23,16 +23,9 @@ def learn(
     *,
     others: Mapping[str, Floats] | None = None,
 ) -> tuple[Knowledge, JudgeReport | None]:
-    """Learn what labels say, starting from what is known before.
+    """Learn what labels say, as users give them, starting from what is known before.
 
-    Parameters
-    ----------
-    pairs, labels, evidence
-        Pairs with labels as users give them, and the numbers that a judge looks at.
-    before
-        What is known before.
-    others
-        Distances by other measures, for a report beside them; None makes no report.
+    The report has the judge beside ``others``, distances by other measures; None makes none.
     """
     shares, grades = read_labels(pairs, labels)
     labelled = Labelled(pairs, shares, evidence, np.ones(len(shares)))
@@ -62,19 +55,7 @@ def suggest(
 
     Each lowers the mean variance of the log-odds of all pairs most, beside those that have labels
     and those picked before (V-optimal design): it is unlike them, like many others, and unsure.
-
-    Parameters
-    ----------
-    known
-        What the judge knows so far.
-    evidence
-        That of the pairs to choose from.
-    count
-        How many to pick; fewer come back if there are fewer pairs.
-    labelled
-        Evidence of the pairs that have labels already.
-    ridge
-        As in `fit`.
+    Fewer come back if there are fewer pairs; the ridge is that of `fit`.
     """
     if count < 1:
         raise InputError(f"the number of suggestions must be at least 1, got {count}")

@@ -139,19 +139,10 @@ def fit(
     ridge: float | None = None,
     facts: Mapping[str, str] | None = None,
 ) -> Knowledge:
-    """Learn from labels, starting from what is known before.
+    """Learn from labels, starting from what is known before, whose center and spread are kept.
 
-    Parameters
-    ----------
-    labelled
-        The pairs.
-    before
-        What is known before; its columns are those of the evidence, and its center and spread
-        are kept. Weights that are all 0 say nothing.
-    ridge
-        Variance that a weight is expected to have; None takes `RIDGE`, less for few labels.
-    facts
-        Where the labels come from.
+    The ridge is the variance that a weight is expected to have; None takes `RIDGE`, less for few
+    labels. ``facts`` say where the labels come from.
     """
     ridge = RIDGE * min(1.0, len(labelled.labels) / MANY) if ridge is None else ridge
     columns = before.standardised(labelled.evidence)
@@ -166,14 +157,11 @@ def fit(
     if share < 0:  # labels that contradict what is known: begin without it
         share, model = 0.0, _logistic(columns[rows], answers, counts, ridge)
         weights = model.coef_[0].tolist()
-    return Knowledge(
-        before.fingerprint,
-        before.names,
-        before.center,
-        before.spread,
-        np.array(weights) + share * before.weights,
-        np.array([float(model.intercept_[0]) + share * float(before.intercept[0])]),
-        dict(facts or {}),
+    return replace(
+        before,
+        weights=np.array(weights) + share * before.weights,
+        intercept=np.array([float(model.intercept_[0]) + share * float(before.intercept[0])]),
+        facts=dict(facts or {}),
     )
 
 

@@ -15,7 +15,7 @@ from movers.agreement import METRICS, TITLES, Agreement, Weights
 from movers.arrays import Floats, Ints
 from movers.judge.knowledge import Knowledge, logistic
 from movers.judge.logistic_fit import Labelled, fit
-from movers.judge.report import JudgeReport, MethodScore, Row
+from movers.judge.report import JudgeReport, Row
 
 FOLDS = 5
 DRAWS = 200
@@ -149,7 +149,8 @@ def _scores(
     labels: Floats,
     groups: Ints,
     metrics: Mapping[str, Agreement],
-) -> Iterator[MethodScore]:
+) -> Iterator[Row]:
+    """Yield the metrics of every method, with intervals, and how far the judge is ahead."""
     drawn = _draws(groups)
     for title, metric in metrics.items():
         every = {
@@ -164,7 +165,8 @@ def _scores(
                 ahead = every["judge"] - values
                 low, high = np.nanpercentile(ahead[1:], [2.5, 97.5]).tolist()
                 behind = (float(ahead[0]), low, high)
-            yield MethodScore(name, title, float(values[0]), lowest, highest, behind)
+            interval = {"low": lowest, "high": highest, "behind": behind}
+            yield {"method": name, "metric": title, "value": float(values[0]), **interval}
 
 
 def _draws(groups: Ints) -> Floats:
