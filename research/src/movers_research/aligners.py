@@ -1,8 +1,9 @@
 """Aligners of the literature, on the same words and vectors.
 
-SimAlign (Jalili Sabet et al., 2020) links words by their similarities alone; OTAlign (Arase et
-al., 2023) by entropic transport with a prior for the diagonal, where mass may have to stay.
-Both follow the published code where it departs from the paper.
+SimAlign (Jalili Sabet et al., 2020, Findings of EMNLP) links words by their similarities alone;
+OTAlign (Arase et al., 2023, Unbalanced optimal transport for unbalanced word alignment, ACL) by
+entropic transport with a prior for the diagonal, where mass may have to stay. Both follow the
+published code where it departs from the paper.
 """
 
 from __future__ import annotations
@@ -25,8 +26,6 @@ Transport = Callable[[Floats, Floats, Floats], Floats]
 Choose = Callable[[Floats], Bools]
 """The pairs of words to link, from their similarities."""
 
-SABET = "Jalili Sabet et al. (2020), SimAlign, Findings of EMNLP"
-ARASE = "Arase et al. (2023), Unbalanced optimal transport for unbalanced word alignment, ACL"
 TINY = 1e-10
 DISTORTION = 0.2
 """How much similarity words lose that stand at different ends of their sentences."""
@@ -163,17 +162,13 @@ def unbalanced(u: Floats, v: Floats, cost: Floats, slack: float = SLACK) -> Floa
     return a[:, None] * kernel * b
 
 
-def _choice(name: str, title: str, choose: Choose, *, centred: bool = True) -> Aligner:
-    return Aligner(name, title, SABET, partial(link_by_choice, choose, centred=centred), TINY)
+def _choice(choose: Choose, *, centred: bool = True) -> Aligner:
+    return Aligner(partial(link_by_choice, choose, centred=centred), TINY)
 
 
-def _transport(name: str, title: str, solve: Transport, threshold: float) -> Aligner:
-    return Aligner(name, title, ARASE, partial(link_by_transport, solve), threshold)
-
-
-ARGMAX = _choice("argmax", "each other's nearest word", choose_argmax)
-ITERMAX = _choice("itermax", "nearest words, twice", choose_itermax, centred=False)
-MATCH = _choice("match", "the best matching", choose_match)
-BALANCED = _transport("balanced", "entropic transport of everything", balanced, 0.35)
-PARTIAL = _transport("partial", "of a share of everything", partial_transport, 0.24)
-UNBALANCED = _transport("unbalanced", "of what is worth it", unbalanced, 0.28)
+ARGMAX = _choice(choose_argmax)
+ITERMAX = _choice(choose_itermax, centred=False)
+MATCH = _choice(choose_match)
+BALANCED = Aligner(partial(link_by_transport, balanced), 0.35)
+PARTIAL = Aligner(partial(link_by_transport, partial_transport), 0.24)
+UNBALANCED = Aligner(partial(link_by_transport, unbalanced), 0.28)

@@ -27,8 +27,7 @@ TOKEN = re.compile(
 )
 ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"“”]*\w|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 """What is one name whatever it is made of."""
-PIECES = re.compile(r"^(.+?)(n['’]t|['’](?:s|re|m|ll|ve|d))$", re.IGNORECASE)
-CANNOT = re.compile(r"^(can)(not)$", re.IGNORECASE)
+PIECES = re.compile(r"^(.+?)(n['’]t|['’](?:s|re|m|ll|ve|d)|(?<=can)not)$", re.IGNORECASE)
 WITH_ADDRESSES = re.compile(f"{ADDRESS.pattern}|{TOKEN.pattern}")
 HALVES = {"am": 0, "pm": 12}
 """Units that tell the time of day, and the hours before each."""
@@ -121,16 +120,12 @@ def _pieces(text: str) -> list[Piece]:
     token_or_address = WITH_ADDRESSES if "@" in text or "://" in text or "www." in text else TOKEN
     for found in token_or_address.finditer(text):
         token, (start, end) = found[0], found.span()
-        cut = None
-        if "'" in token or "’" in token:
-            cut = PIECES.match(token)
-        elif token in ("cannot", "Cannot", "CANNOT"):
-            cut = CANNOT.match(token)
-        if cut is None:
-            pieces.append((token, start, end))
-        else:
+        joined = "'" in token or "’" in token or token in ("cannot", "Cannot", "CANNOT")
+        if joined and (cut := PIECES.match(token)):
             middle = start + len(cut[1])
             pieces += ((cut[1], start, middle), (cut[2], middle, end))
+        else:
+            pieces.append((token, start, end))
     return pieces
 
 
