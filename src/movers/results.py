@@ -141,7 +141,7 @@ class Comparison(Compared):
 
         It shows the heads this comparison holds; `Scorer.explain` shows all.
         """
-        return Explanation.of(self).to_html()
+        return Explanation(self, self).to_html()
 
     def _repr_html_(self) -> str:
         """Return the page, framed so that a notebook and the page leave each other alone."""

@@ -307,7 +307,8 @@ class Scorer(Distances):
                 Do("compare", ", which takes them sentence by sentence"),
             )
         if not self.heads:
-            return Explanation.of(self.compare(source, target), linked)
+            compared = self.compare(source, target)
+            return Explanation(compared, compared, linked)
         # All heads first, so that the sentences are encoded once.
         every = self.using(layers="all", heads="all").compare(source, target)
         chosen = self.compare(source, target)

@@ -102,7 +102,7 @@ def _neighbours(pairs: Pairs) -> Iterator[tuple[str, str]]:
         mates[source].add(target)
         mates[target].add(source)
     words = {
-        text: frozenset(word.key for word in read(text).words if word.part == "content")
+        text: frozenset(word.key for word in read(text) if word.part == "content")
         for text in sorted(mates)
     }
     having: dict[str, list[str]] = defaultdict(list)

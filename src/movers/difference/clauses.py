@@ -185,10 +185,6 @@ def passives_of(words: Sequence[Word]) -> set[int]:
     return verbs
 
 
-def _may_be_past(word: Word) -> bool:
-    return word.form == "past" or word.lower in lexicon.cues()["unchanged"]
-
-
 def is_turned(found: Counterparts, passives: Sequence[set[int]]) -> bool:
     """Tell whether a verb is active in one text and passive with *by* in the other."""
     alone = []
@@ -204,7 +200,9 @@ def is_turned(found: Counterparts, passives: Sequence[set[int]]) -> bool:
 
 def _is_passive(words: Sequence[Word], place: int, within: int) -> bool:
     """Tell whether a verb has *was* or *got* among so many words before it."""
-    if words[place].part != "content" or not _may_be_past(words[place]):
+    verb = words[place]
+    past = verb.form == "past" or verb.lower in lexicon.cues()["unchanged"]
+    if verb.part != "content" or not past:
         return False
     return any(word.key in ("be", "get") for word in words[max(0, place - within) : place])
 

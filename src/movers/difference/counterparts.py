@@ -9,7 +9,7 @@ from functools import cached_property
 from movers.difference import lexicon
 from movers.difference.common_order import common_places
 from movers.difference.kinds import Span
-from movers.difference.plain_words import Part, Reading, Word, read
+from movers.difference.plain_words import Part, Word, read
 
 MOVABLE = frozenset(("content", "name", "number", "date", "unit", "quantity"))
 """Parts of words that are worth telling of when they moved."""
@@ -26,17 +26,12 @@ class Counterparts:
     pairs of words that somebody else, a transport plan say, holds for counterparts.
     """
 
-    texts: tuple[Reading, Reading]
+    words: tuple[Sequence[Word], Sequence[Word]]
     same: list[Link]
     moved: list[Link]
     left: Places
     gaps: Places
     linked: frozenset[Link]
-
-    @cached_property
-    def words(self) -> tuple[Sequence[Word], Sequence[Word]]:
-        """The words of both texts."""
-        return self.texts[0].words, self.texts[1].words
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
@@ -115,15 +110,15 @@ def find_counterparts(
 
     ``links`` are places of words that somebody else holds for counterparts.
     """
-    texts = read(source), read(target)
-    keys = [[word.key for word in text.words] for text in texts]
+    words = read(source), read(target)
+    keys = [[word.key for word in side] for side in words]
     same = common_places(*keys)
     left: Places = [], []
     gaps: Places = [], []
-    for side, words in enumerate(keys):
+    for side, every in enumerate(keys):
         met = {link[side] for link in same}
         before = 0
-        for place in range(len(words)):
+        for place in range(len(every)):
             gaps[side].append(before)
             if place in met:
                 before += 1
@@ -136,16 +131,16 @@ def find_counterparts(
     if moved:
         sources, targets = ({*side} for side in zip(*moved, strict=True))
         left = [i for i in left[0] if i not in sources], [j for j in left[1] if j not in targets]
-    return Counterparts(texts, same, moved, left, gaps, frozenset(_linked_words(texts, links)))
+    return Counterparts(words, same, moved, left, gaps, frozenset(_linked_words(words, links)))
 
 
 def _linked_words(
-    texts: tuple[Reading, Reading], links: Iterable[tuple[Span, Span]]
+    words: tuple[Sequence[Word], Sequence[Word]], links: Iterable[tuple[Span, Span]]
 ) -> Iterable[Link]:
     """Return links of places in the texts as links of words."""
     if not (links := [*links]):
         return ()
-    first, second = ({word.start: k for k, word in enumerate(text.words)} for text in texts)
+    first, second = ({word.start: k for k, word in enumerate(side)} for side in words)
     pairs = ((first.get(one[0]), second.get(two[0])) for one, two in links)
     return [(i, j) for i, j in pairs if i is not None and j is not None]
 

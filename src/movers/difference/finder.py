@@ -12,7 +12,7 @@ from movers.difference import clauses, lexicon
 from movers.difference.counterparts import Counterparts, Link, find_counterparts, runs
 from movers.difference.kinds import KINDS, Difference, Kind, Span, say
 from movers.difference.misspelt import are_spellings
-from movers.difference.plain_words import Part, Reading, Word, look_english, read
+from movers.difference.plain_words import Part, Word, asks, look_english, read
 from movers.difference.polarity import TELLING, denies, is_converse, negations
 from movers.difference.roles import judge_order, sort_of
 from movers.io.pairs import check_sentence
@@ -57,18 +57,19 @@ def differences(
     negation – B denies it: “not”.
     number – “2” in A, “20” in B.
     """
-    first, second = (read(check_sentence(text, "a text")) for text in (source, target))
-    if first.words == second.words and first.question == second.question:
+    texts = check_sentence(source, "a text"), check_sentence(target, "a text")
+    if read(source) == read(target) and asks(source) == asks(target):
         return ()
-    return DifferenceFinder(find_counterparts(source, target, links), broken).run()
+    return DifferenceFinder(texts, find_counterparts(source, target, links), broken).run()
 
 
 class DifferenceFinder:
     """Finds what one pair of texts differs in, step by step; a word is told of once."""
 
-    def __init__(self, matched: Counterparts, broken: float | None) -> None:
-        self.matched, self.broken = matched, broken
-        self.texts, self.words, self.left = matched.texts, matched.words, matched.left
+    def __init__(self, texts: tuple[str, str], matched: Counterparts, broken: float | None) -> None:
+        self.texts, self.matched, self.broken = texts, matched, broken
+        self.words, self.left = matched.words, matched.left
+        self.asking = asks(texts[0]), asks(texts[1])
         self.found: list[Difference] = []
 
     def run(self) -> tuple[Difference, ...]:
@@ -106,8 +107,8 @@ class DifferenceFinder:
     def _add(self, kind: Kind, first: Span | None, second: Span | None, sure: float) -> None:
         """Tell of places in the texts."""
         source, target = (
-            reading.text[slice(*span)] if span else ""
-            for reading, span in zip(self.texts, (first, second), strict=True)
+            text[slice(*span)] if span else ""
+            for text, span in zip(self.texts, (first, second), strict=True)
         )
         said = say(kind, source, target)
         self.found.append(Difference(kind, source, target, first, second, sure, said))
@@ -210,11 +211,11 @@ class DifferenceFinder:
     def asked(self) -> None:
         """Tell of a question against a statement."""
         first, second = self.texts
-        if first.question == second.question:
+        if self.asking[0] == self.asking[1]:
             return
-        said = say("question", "A" if first.question else "B", "")
-        whole = (0, len(first.text)), (0, len(second.text))
-        asked = Difference("question", first.text, second.text, *whole, CERTAIN, said)
+        said = say("question", "A" if self.asking[0] else "B", "")
+        whole = (0, len(first)), (0, len(second))
+        asked = Difference("question", first, second, *whole, CERTAIN, said)
         self.found = [*(one for one in self.found if one.kind != "reordered"), asked]
         asking = lexicon.cues()["question"]
         self.matched.take(
@@ -269,8 +270,7 @@ class DifferenceFinder:
                 self.matched.take([i], [j])
             elif first.key != second.key:
                 self.tell("modality", [i], [j], LIKELY)
-        asking = any(reading.question for reading in self.texts)
-        self._unpaired("modality", lambda _: asking)
+        self._unpaired("modality", lambda _: any(self.asking))
 
     def _unpaired(
         self, kind: Literal["quantity", "modality"], vague: Callable[[Word], bool]
@@ -312,7 +312,7 @@ class DifferenceFinder:
 
     def tense(self) -> None:
         """Tell of verbs that both texts have in another time."""
-        if any(reading.question for reading in self.texts):
+        if any(self.asking):
             return
         source, target = self.words
         for i, j in self.matched.links:
@@ -418,10 +418,10 @@ def _clause(words: Sequence[Word], places: Sequence[int]) -> Span:
     return words[low].start, words[high].end
 
 
-def _widened(reading: Reading, span: Span) -> Span:
+def _widened(text: str, span: Span) -> Span:
     """Return the whole clause around words, up to the next pauses, unless it is long."""
     low, high = span
-    starts = [0, *(found.end() for found in PAUSE.finditer(reading.text, 0, low))]
-    end = PAUSE.search(reading.text, high)
-    wide = starts[-1], end.start() if end else len(reading.text.rstrip(" .!?"))
+    starts = [0, *(found.end() for found in PAUSE.finditer(text, 0, low))]
+    end = PAUSE.search(text, high)
+    wide = starts[-1], end.start() if end else len(text.rstrip(" .!?"))
     return wide if wide[1] - wide[0] <= CLAUSE else span

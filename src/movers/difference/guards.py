@@ -17,7 +17,7 @@ Guard = Callable[[str, str], str | None]
 @lru_cache(maxsize=1 << 18)
 def _keys(text: str, *parts: Part) -> tuple[str, ...]:
     """Return the words of some parts, sorted; an article counts as one."""
-    words = (word for word in read(text).words if word.part in parts)
+    words = (word for word in read(text) if word.part in parts)
     return tuple(sorted(word.key for word in words if word.key != "1"))
 
 

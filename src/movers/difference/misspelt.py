@@ -106,9 +106,9 @@ def repair(text: str, *, beside: str = "") -> tuple[str, tuple[Repair, ...]]:
     """
     if package := lacking_package():
         raise missing(package, "mending typing errors")
-    likely = frozenset(word.lower for word in read(beside).words)
+    likely = frozenset(word.lower for word in read(beside))
     repairs = []
-    for word in read(text).words:
+    for word in read(text):
         lower = word.lower
         if word.part != "content" or not _may_be_misspelt(lower):
             continue

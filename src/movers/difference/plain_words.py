@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 from unicodedata import category
@@ -67,22 +66,13 @@ class Word(NamedTuple):
         return self.text.lower()
 
 
-@dataclass(frozen=True)
-class Reading:
-    """The words of a text without its punctuation, and whether it asks something."""
-
-    text: str
-    words: tuple[Word, ...]
-    question: bool
-
-
 @lru_cache(maxsize=8192)
-def read(text: str) -> Reading:
-    """Cut a text into words.
+def read(text: str) -> tuple[Word, ...]:
+    """Cut a text into words, without its punctuation.
 
     Examples
     --------
-    >>> [word.key for word in read("He wasn't paid 1,000 dollars.").words]
+    >>> [word.key for word in read("He wasn't paid 1,000 dollars.")]
     ['he', 'be', 'not', 'pay', '1000', '$']
     """
     pieces = _pieces(text)
@@ -97,16 +87,25 @@ def read(text: str) -> Reading:
         words = [*_merged(words)]
     if any(word.key in HALVES and word.part == "unit" for word in words):
         words = [*_on_the_clock(words)]
-    plain = tuple(_as_compared([word for word in words if word.part != "mark"]))
-    return Reading(text, plain, _asks(text, plain))
+    return tuple(_as_compared([word for word in words if word.part != "mark"]))
 
 
-def look_english(*readings: Reading) -> bool:
+def asks(text: str) -> bool:
+    """Tell whether a text ends like a question, or begins like one: *is it open*."""
+    text, words, cues = text.rstrip(), read(text), lexicon.cues()
+    if text.endswith(("?", "？")):
+        return True
+    if len(words) < 3 or text.endswith("."):
+        return False
+    return words[0].lower in cues["asking"] and words[1].key in cues["pronoun"]
+
+
+def look_english(*texts: str) -> bool:
     """Tell whether the tables know most words that are neither names, figures nor signs."""
     words = [
         word
-        for reading in readings
-        for word in reading.words
+        for text in texts
+        for word in read(text)
         if word.part not in ("number", "date", "unit", "name")
         and (word.text[0].isalpha() or word.text[0] in "'’")
     ]
@@ -365,13 +364,3 @@ def _value(words: Sequence[Word], place: int) -> tuple[int, str | None]:
 
 def _goes_on(words: Sequence[Word], place: int) -> bool:
     return place < len(words) and words[place].key.startswith(("number:", "multiple:"))
-
-
-def _asks(text: str, words: Sequence[Word]) -> bool:
-    """Tell whether a text ends like a question, or begins like one: *is it open*."""
-    text, cues = text.rstrip(), lexicon.cues()
-    if text.endswith(("?", "？")):
-        return True
-    if len(words) < 3 or text.endswith("."):
-        return False
-    return words[0].lower in cues["asking"] and words[1].key in cues["pronoun"]

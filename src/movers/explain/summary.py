@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from movers.difference.misspelt import is_slip, lacking_package, repair
-from movers.difference.plain_words import look_english, read
+from movers.difference.plain_words import look_english
 from movers.difference.polarity import share_words
 from movers.difference.verdicts import HEADLINES, SAYS, judge, pronounce
 from movers.explain.compared import Broken, Compared
@@ -114,7 +114,7 @@ def _misspelt(pair: Compared) -> Iterator[str]:
         ("B", pair.target, pair.source),
     )
     for name, text, other in texts:
-        if not look_english(read(text), read(other)):
+        if not look_english(text, other):
             continue
         for one in repair(text, beside=other)[1]:
             if one.word not in known and is_slip(one):
@@ -124,9 +124,7 @@ def _misspelt(pair: Compared) -> Iterator[str]:
 def _foreign(pair: Compared) -> Iterator[str]:
     """Say which text does not look English, and what is not looked for in it."""
     foreign = [
-        name
-        for name, text in (("A", pair.source), ("B", pair.target))
-        if not look_english(read(text))
+        name for name, text in (("A", pair.source), ("B", pair.target)) if not look_english(text)
     ]
     misspelt = any(one.kind == "spelling" for one in pair.differences)
     if foreign and not misspelt:  # words that the other text has spelt are English
