@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from movers.align.alignment import Link, make_links
 from movers.difference.kinds import Difference
 from movers.explain.compared import LINKED, Broken, Compared, Flow, HeadValue, Signature
 from movers.explain.explanation import Explanation, framed, plain_number
+from movers.explain.page import html_table
 from movers.explain.plan_drawing import draw_plan
 from movers.explain.relations import broken_relations
 from movers.explain.summary import tell_figures, tell_judgement, tell_story, tell_verdict
@@ -197,17 +197,14 @@ class Ranking:
     def _repr_html_(self) -> str:
         """Return a table for notebooks."""
         scaled = any(match.similarity is not None for match in self.matches)
-        rows = [["", "distance", *(["similarity"] if scaled else []), "sentence"]]
+        heads = ["", "distance", *(["similarity"] if scaled else []), "sentence"]
+        rows = []
         for place, one in enumerate(self.matches[:SHOWN], 1):
             alike = [] if one.similarity is None else [f"{one.similarity:.2f}"]
             rows.append([str(place), f"{one.distance:.4f}", *alike, one.text])
-        table = ""
-        for number, cells in enumerate(rows):
-            tag = "td" if number else "th"
-            table += f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
         more = len(self) - SHOWN
         left = f"<p>… and {more:,} more</p>" if more > 0 else ""
-        return f"<table><caption>{escape(self.query)}</caption>{table}</table>{left}"
+        return html_table(heads, rows, self.query) + left
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -36,7 +36,7 @@ from movers.io.pairs import (
     check_words,
     read_pairs,
 )
-from movers.judge.learning import suggest
+from movers.judge.logistic_fit import suggest
 from movers.measures.judge import Judge
 from movers.results import Comparison, Match, Ranking
 

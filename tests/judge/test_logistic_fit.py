@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from movers.errors import InputError
-from movers.judge.learning import learn, suggest
-from movers.judge.logistic_fit import Labelled, LabelWarning, blank, fit, group, read_labels
+from movers.judge.learning import learn
+from movers.judge.logistic_fit import (
+    Labelled,
+    LabelWarning,
+    blank,
+    fit,
+    group,
+    read_labels,
+    suggest,
+)
 
 NAMES = ("told", "noise", "more noise")
 

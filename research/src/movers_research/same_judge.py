@@ -24,8 +24,8 @@ from movers.encode.encoder import Encoder
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import Estimate, auc, estimate
 from movers.judge.knowledge import Knowledge, digest_of
+from movers.judge.learning import calibration, expected_error
 from movers.judge.logistic_fit import Labelled, blank, fit
-from movers.judge.validation import calibration, expected_error
 from movers.measures.calibration import contrasts
 from movers.measures.evidence import names_of
 from movers.measures.judge import bound_judge, evidence_of, same_of

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from movers.errors import InputError
+from movers.explain.page import html_table
 from movers.runtime.atomic import write_text
 
 WORTH = 0.005
@@ -132,14 +133,14 @@ class JudgeReport:
             (one["method"], one["metric"], f"{100 * one['value']:.1f}", _interval(one), _ahead(one))
             for one in self.scores
         )
-        yield _table(("", "metric", "× 100", "95 %", "judge ahead"), scores)
+        yield html_table(("", "metric", "× 100", "95 %", "judge ahead"), scores)
         if self.bins:
             yield "<h2>Calibration</h2>"
             points = [(one["probability"], one["share"]) for one in self.bins]
             yield _plot(points, "probability", "share the same", diagonal=True)
             yield f"<p>Brier score {self.brier:.3f}, expected error {self.error:.3f}.</p>"
             cuts = ((f"{cut['precision']:.2f}", _where(cut)) for cut in self.cuts)
-            yield _table(("precision", ""), cuts)
+            yield html_table(("precision", ""), cuts)
         if len(self.curve) > 1:
             yield "<h2>More labels</h2>"
             most = self.curve[-1][0]
@@ -152,7 +153,7 @@ class JudgeReport:
                 (f"{one['label']:g}", f"{one['probability']:.2f}", one["source"], one["target"])
                 for one in self.surprises
             )
-            yield _table(("label", "judge", "A", "B"), rows)
+            yield html_table(("label", "judge", "A", "B"), rows)
 
 
 def _interval(score: Row) -> str:
@@ -189,13 +190,6 @@ def _page_of(title: str, parts: Iterable[str]) -> str:
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>movers: {escape(title)}'
         f"</title><style>{STYLE}</style><h1>{escape(title)}</h1>{body}</html>"
     )
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of texts."""
-    head = "".join(f"<th>{escape(one)}</th>" for one in heads)
-    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
 def _plot(

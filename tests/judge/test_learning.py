@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from movers.errors import InputError
+from movers.judge.learning import BINARY, calibration, cross_validate, expected_error, split
 from movers.judge.logistic_fit import Labelled, blank
-from movers.judge.validation import BINARY, calibration, cross_validate, expected_error, split
 
 NAMES = ("told", "noise")
 
