@@ -31,7 +31,6 @@ def differences(
     target: str,
     *,
     links: Iterable[tuple[Span, Span]] = (),
-    broken: float | None = None,
 ) -> tuple[Difference, ...]:
     """Find what two texts differ in, the graver first; needs no model.
 
@@ -46,8 +45,6 @@ def differences(
     links
         Places of words that go together by somebody else's judgement, a transport plan say, as
         ``(start, end)`` in either text; equal words need none.
-    broken
-        Share of the relations between words that a model sees broken, from 0 to 1, if known.
 
     Examples
     --------
@@ -60,14 +57,14 @@ def differences(
     texts = check_sentence(source, "a text"), check_sentence(target, "a text")
     if read(source) == read(target) and asks(source) == asks(target):
         return ()
-    return DifferenceFinder(texts, find_counterparts(source, target, links), broken).run()
+    return DifferenceFinder(texts, find_counterparts(source, target, links)).run()
 
 
 class DifferenceFinder:
     """Finds what one pair of texts differs in, step by step; a word is told of once."""
 
-    def __init__(self, texts: tuple[str, str], matched: Counterparts, broken: float | None) -> None:
-        self.texts, self.matched, self.broken = texts, matched, broken
+    def __init__(self, texts: tuple[str, str], matched: Counterparts) -> None:
+        self.texts, self.matched = texts, matched
         self.words, self.left = matched.words, matched.left
         self.asking = asks(texts[0]), asks(texts[1])
         self.found: list[Difference] = []
@@ -121,7 +118,7 @@ class DifferenceFinder:
 
     def order(self) -> None:
         """Tell of roles exchanged, or an order without effect."""
-        order = judge_order(self.matched, self.broken)
+        order = judge_order(self.matched)
         if order is None:
             return
         effect, sure, exchanged = order

@@ -30,29 +30,19 @@ LONGEST = 400
 """Words of a text that are tried with each other."""
 GAIN = 2
 """Words in order that an exchange must win: two, for any single word that moved wins one."""
-SURE, UNSURE = 0.9, 0.6
+SURE, LIKELY = 0.9, 0.8
 COMPOUND = frozenset(("of", "'s", "the"))
 """What stands between two words in *the roof of the barn*, *the barn's roof*, *the barn roof*."""
 NEIGHBOURS = 3
 """Words beside one of two joined words among which the other's may stand once more."""
-BROKEN = 0.5
-"""Evidence from attention above which an exchange in doubt is held for one."""
 
 
 Order = tuple[bool, float, tuple[Link, ...]]
 """Whether roles changed, how sure that is, and links of two words that changed places, if any."""
 
 
-def judge_order(found: Counterparts, broken: float | None = None) -> Order | None:
-    """Return what the order of equal words says; None where all stand in the same order.
-
-    Parameters
-    ----------
-    found
-        The words of both texts, matched.
-    broken
-        Share of the relations between words that a model sees broken, from 0 to 1, if known.
-    """
+def judge_order(found: Counterparts) -> Order | None:
+    """Return what the order of equal words says; None where all stand in the same order."""
     if not found.moved and not any(word.key == "by" for words in found.words for word in words):
         return None
     if clauses.exchanged(found):
@@ -69,13 +59,10 @@ def judge_order(found: Counterparts, broken: float | None = None) -> Order | Non
     if telling and not turned:
         return True, SURE, telling[0]
     if turned and not exchanged and clauses.arguments_kept(found, passives):
-        return True, UNSURE + 0.2, ()
+        return True, LIKELY, ()
     if not moved:
         return None
-    if exchanged or turned:
-        return False, SURE, ()
-    doubtful = broken is not None and broken > BROKEN
-    return doubtful, UNSURE if doubtful else UNSURE + 0.2, ()
+    return False, SURE if exchanged or turned else LIKELY, ()
 
 
 def _has_role(word: Word) -> bool:
