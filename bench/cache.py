@@ -22,8 +22,8 @@ from sentences import DATA
 import movers
 from movers.arrays import Floats
 from movers.cache import GUARDS
+from movers.judge.learning import split
 from movers.judge.logistic_fit import Labelled, blank, fit
-from movers.judge.validation import split
 from movers.measures.evidence import names_of
 from movers.measures.judge import bound_judge, evidence_of
 from movers.search.keep_apart import objections

@@ -23,7 +23,7 @@ Job = Callable[[str, str], object]
 
 def align(source: str, target: str) -> object:
     """Match the words of two texts."""
-    return find_counterparts(plain_words.read(source).words, plain_words.read(target).words)
+    return find_counterparts(source, target)
 
 
 def seconds(job: Job, pair: Pair) -> float:

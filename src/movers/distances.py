@@ -12,7 +12,7 @@ import numpy as np
 
 from movers import blocks
 from movers.arrays import Floats, Ints, Singles
-from movers.documents.measure import TextMeasure
+from movers.documents.measure import Matched, blocks_of, compare_documents
 from movers.documents.splitting import Document, Text, read_document
 from movers.encode.encoder import Encoder
 from movers.encode.encodings import EncodingCache, Encodings, Head, Request, Store
@@ -392,14 +392,12 @@ class Distances:
         """Cut a text into sentences that the model reads to their end."""
         return read_document(text, lambda sentence: not self.encoder.unread(sentence))
 
-    def _text_measure(self, *, progress: bool = False) -> TextMeasure:
-        """Return what compares texts by their sentences."""
+    def _match(self, source: Document, target: Document, *, progress: bool) -> Matched:
+        """Match the sentences of two texts."""
         assert self.far is not None
-        return TextMeasure(
-            partial(self._vectors, progress=progress),
-            partial(self._sentence_distances, progress=progress),
-            self.far,
-        )
+        vectors = partial(self._vectors, progress=progress)
+        price = partial(self._sentence_distances, progress=progress)
+        return compare_documents(source, target, vectors, price, self.far)
 
     def _vectors(self, sentences: Sequence[str], *, progress: bool) -> Singles:
         """Return vectors of sentences; of many, nothing else is kept."""
@@ -429,8 +427,16 @@ class Distances:
     def _text_distances(
         self, pairs: Sequence[tuple[Text, Text]], *, progress: bool = False
     ) -> Floats:
-        """Return distances of texts by their sentences, which are encoded together."""
+        """Return distances of texts by their sentences, encoded together; NaN of an empty one."""
         documents = {text: self.document(text) for pair in pairs for text in pair}
         read = [(documents[one], documents[two]) for one, two in pairs]
+        out = np.full(len(pairs), np.nan)
         with progress_bar(*TEXTS, len(pairs), progress=progress) as bar:
-            return self._text_measure(progress=progress).distances(read, KEPT, bar)
+            for numbers, sentences in blocks_of(read, KEPT):
+                if sentences:
+                    self._vectors(sentences, progress=progress)
+                for number in numbers:
+                    if all(document.sentences for document in read[number]):
+                        out[number] = self._match(*read[number], progress=progress).distance
+                    bar.update(1)
+        return out

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from movers.align.alignment import Link, LinkScores, make_links
-from movers.align.reading import Sentence
+from movers.align.alignment import Link, make_links
 from movers.difference.kinds import Difference
 from movers.explain.compared import LINKED, Broken, Compared, Flow, HeadValue, Signature
 from movers.explain.explanation import Explanation, framed, plain_number
+from movers.explain.page import html_table
 from movers.explain.plan_drawing import draw_plan
 from movers.explain.relations import broken_relations
 from movers.explain.summary import tell_figures, tell_judgement, tell_story, tell_verdict
@@ -80,20 +79,11 @@ class Comparison(Compared):
         """
         if not self.plan.size:
             return ()
-        marginals = self.weights[0][:, None] * self.weights[1]
-        shares = np.asarray(self.plan / np.sqrt(np.where(marginals > 0, marginals, np.inf)))
+        shares = self.mutual_shares
         cost = self.cost if self.cost.size else np.full(self.plan.shape, np.nan)
-        links = make_links(
-            Sentence(self.source, self.source_spans),
-            Sentence(self.target, self.target_spans),
-            LinkScores(shares, shares, cost),
-            threshold=LINKED,
-        )
-        words = self.source_words, self.target_words  # special tokens have no place in the text
-        return tuple(
-            replace(link, source=words[0][link.source_index], target=words[1][link.target_index])
-            for link in links
-        )
+        words = self.source_words, self.target_words
+        spans = self.source_spans, self.target_spans
+        return make_links(words, spans, (shares, shares, cost), threshold=LINKED)
 
     def __repr__(self) -> str:
         return f"Comparison({self.source!r}, {self.target!r}, {self.method}={self.distance:.6g})"
@@ -151,7 +141,7 @@ class Comparison(Compared):
 
         It shows the heads this comparison holds; `Scorer.explain` shows all.
         """
-        return Explanation.of(self).to_html()
+        return Explanation(self, self).to_html()
 
     def _repr_html_(self) -> str:
         """Return the page, framed so that a notebook and the page leave each other alone."""
@@ -207,17 +197,14 @@ class Ranking:
     def _repr_html_(self) -> str:
         """Return a table for notebooks."""
         scaled = any(match.similarity is not None for match in self.matches)
-        rows = [["", "distance", *(["similarity"] if scaled else []), "sentence"]]
+        heads = ["", "distance", *(["similarity"] if scaled else []), "sentence"]
+        rows = []
         for place, one in enumerate(self.matches[:SHOWN], 1):
             alike = [] if one.similarity is None else [f"{one.similarity:.2f}"]
             rows.append([str(place), f"{one.distance:.4f}", *alike, one.text])
-        table = ""
-        for number, cells in enumerate(rows):
-            tag = "td" if number else "th"
-            table += f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
         more = len(self) - SHOWN
         left = f"<p>… and {more:,} more</p>" if more > 0 else ""
-        return f"<table><caption>{escape(self.query)}</caption>{table}</table>{left}"
+        return html_table(heads, rows, self.query) + left
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

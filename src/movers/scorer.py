@@ -36,7 +36,7 @@ from movers.io.pairs import (
     check_words,
     read_pairs,
 )
-from movers.judge.learning import suggest
+from movers.judge.logistic_fit import suggest
 from movers.measures.judge import Judge
 from movers.results import Comparison, Match, Ranking
 
@@ -204,9 +204,10 @@ class Scorer(Distances):
         """
         source, target = check_text(source, "source"), check_text(target, "target")
         if spelling == "repair" and isinstance(source, str) and isinstance(target, str):
-            first, second = repair(source, beside=target), repair(target, beside=source)
-            comparison = self.compare(first.text, second.text)
-            return replace(comparison, source_repairs=first.repairs, target_repairs=second.repairs)
+            first, repairs = repair(source, beside=target)
+            second, others = repair(target, beside=source)
+            comparison = self.compare(first, second)
+            return replace(comparison, source_repairs=repairs, target_repairs=others)
         if spelling != "keep":
             raise InputError(f"spelling must be 'keep' or 'repair' of texts, got {spelling!r}")
         if self._long((source, target)):
@@ -223,7 +224,7 @@ class Scorer(Distances):
         for side, document in zip(("source", "target"), read, strict=True):
             if not document.sentences:
                 raise InputError(f"the {side} is empty; drop the pair or fill it in")
-        matched = self._text_measure(progress=progress).compare(*read)
+        matched = self._match(*read, progress=progress)
         return TextComparison.of(matched, self.measure.name, self.signature)
 
     def _compare_sentences(self, source: str, target: str) -> Comparison:
@@ -306,7 +307,8 @@ class Scorer(Distances):
                 Do("compare", ", which takes them sentence by sentence"),
             )
         if not self.heads:
-            return Explanation.of(self.compare(source, target), linked)
+            compared = self.compare(source, target)
+            return Explanation(compared, compared, linked)
         # All heads first, so that the sentences are encoded once.
         every = self.using(layers="all", heads="all").compare(source, target)
         chosen = self.compare(source, target)

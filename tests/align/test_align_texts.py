@@ -4,7 +4,7 @@ import pytest
 import movers
 from movers.align import align_texts, aligners
 from movers.align.aligners import ALIGNERS
-from movers.align.reading import Sentence, middle, read_sentences, read_words, request_of
+from movers.align.reading import join_words, middle, read_words, request_of, words_of
 from movers.errors import InputError
 from movers.runtime.notices import TruncationWarning
 from tiny_models import ATTENTIVE, SENTENCES
@@ -21,10 +21,10 @@ def scorer():
 
 
 def test_words_are_joined_by_single_blanks():
-    sentence = Sentence.of_words(["New York", "sleeps", "🌙"])
-    assert sentence.text == "New York sleeps 🌙"
-    assert sentence.words == ("New York", "sleeps", "🌙")
-    assert Sentence.of_words([]) == Sentence("", ())
+    text, spans = join_words(["New York", "sleeps", "🌙"])
+    assert text == "New York sleeps 🌙"
+    assert words_of(text, spans) == ("New York", "sleeps", "🌙")
+    assert join_words([]) == ("", ())
 
 
 def test_links_point_into_the_original_text(scorer):
@@ -114,13 +114,13 @@ def test_every_family_of_models_aligns_text_and_words_alike(tiny, name):
 def test_pieces_become_words_as_defined(bert):
     """Against the model itself, piece by piece."""
     encoder = bert.encoder
-    sentence = Sentence.of_words(["unbelievably", "naive", "economists"])
-    (words,) = read_words(encoder, [sentence])
-    ids = encoder.tokenizer([*sentence.words], is_split_into_words=True)
+    given = ["unbelievably", "naive", "economists"]
+    (words,) = read_words(encoder, [given])
+    ids = encoder.tokenizer(given, is_split_into_words=True)
     belongs = ids.word_ids()
     layer, heads = middle(encoder), [layer for layer, _ in request_of(encoder).heads]
-    states = encoder.states([sentence.text], layer)[0]
-    full = next(encoder.attentions([sentence.text]))
+    states = encoder.states([words.text], layer)[0]
+    full = next(encoder.attentions([words.text]))
     for i in range(3):
         own = [k for k, word in enumerate(belongs) if word == i]
         assert np.allclose(words.vectors[i], states[own].mean(axis=0), atol=1e-5)
@@ -136,8 +136,8 @@ def test_pieces_become_words_as_defined(bert):
 
 
 def test_texts_are_split_as_the_encoder_splits_them(scorer):
-    (sentence,) = read_sentences(scorer.encoder, ["Don't  panic,\tnow!"])
-    assert sentence.words == ("Don", "'", "t", "panic", ",", "now", "!")
+    found = scorer.align("Don't  panic,\tnow!", "Panic!")
+    assert found.source_words == ("Don", "'", "t", "panic", ",", "now", "!")
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_an_order_without_effect_is_the_same(scorer, source, target):
 
 def test_every_kind_has_words_and_every_verdict_a_headline():
     assert {*BOTH} | {*ALONE} == {*KINDS}
-    assert {verdict for _, verdict in GRAVE} <= HEADLINES.keys()
+    assert {*GRAVE.values()} <= HEADLINES.keys()
     assert len({*HEADLINES.values()}) == len(HEADLINES)
 
 

@@ -66,7 +66,8 @@ def test_lazy_prices_give_the_optimum_of_the_whole_matrix(seed, n, m, monkeypatc
     assert len(asked) == len(set(asked)) < n * m or n * m < 10
 
 
-def test_windows_find_what_stands_beside_and_what_moved_far():
+def test_windows_find_what_stands_beside_and_what_moved_far(monkeypatch):
+    monkeypatch.setattr(matching, "CELLS", 400)
     rng = np.random.default_rng(0)
     sides = rng.normal(size=(60, 20))
     units = sides / np.linalg.norm(sides, axis=1, keepdims=True)
@@ -76,7 +77,7 @@ def test_windows_find_what_stands_beside_and_what_moved_far():
     def price(pairs):
         return 1 - (units[pairs[:, 0]] * units[order][pairs[:, 1]]).sum(axis=1)
 
-    pairs, costs = match((units, units[order]), (words, words), price, FAR, cells=400)
+    pairs, costs = match((units, units[order]), (words, words), price, FAR)
     right = sum(int(order[j]) == i for i, j in pairs.tolist())
     assert right >= 57 and costs.min() < 1e-6
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from movers.explain.summary import tell_contrast
+from movers.explain.contrast import tell_contrast
 from tiny_models import SENTENCES
 
 TRIPLE = SENTENCES[0], SENTENCES[1], SENTENCES[2]

@@ -116,7 +116,7 @@ def test_chance_is_the_distance_of_the_product_plan(bert):
     gaps = (a[:, None, :, None] - b[None, :, None, :]) ** 2
     structural = found.heads[3].scale * np.einsum("ijkl,i,j,k,l", gaps, u, v, u, v)
     expected = (1 - found.mix) * (u @ found.cost @ v) + found.mix * structural
-    head = Explanation.of(found).to_dict()["structure"]["heads"][3]
+    head = Explanation(found, found).to_dict()["structure"]["heads"][3]
     assert head["chance"] == pytest.approx(expected, rel=1e-4)
 
 

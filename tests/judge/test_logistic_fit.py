@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from movers.errors import InputError
-from movers.judge.learning import learn, suggest
-from movers.judge.logistic_fit import Labelled, LabelWarning, blank, fit, group, read_labels
+from movers.judge.learning import learn
+from movers.judge.logistic_fit import (
+    Labelled,
+    LabelWarning,
+    blank,
+    fit,
+    group,
+    read_labels,
+    suggest,
+)
 
 NAMES = ("told", "noise", "more noise")
 
@@ -73,8 +81,8 @@ def test_grades_are_shares_of_both_answers():
     known, report = learn(pairs, grades, evidence, blank("a", NAMES, evidence), others=others)
     assert known.grades == (0.0, 5.0)
     assert np.corrcoef(known.probabilities(evidence), grades)[0, 1] > 0.9
-    assert report.scores[0].metric == "Spearman's ρ"
-    assert report.scores[0].value > 0.9
+    assert report.scores[0]["metric"] == "Spearman's ρ"
+    assert report.scores[0]["value"] > 0.9
     assert report.brier is None
 
 

@@ -176,7 +176,7 @@ def expected_numbers(found):
 def explained_words(found):
     from movers.explain.explanation import Explanation
 
-    return Explanation.of(found).to_dict()
+    return Explanation(found, found).to_dict()
 
 
 def signed(tab, setting):

@@ -11,7 +11,7 @@ import numpy as np
 
 from movers.agreement import draw_weights
 from movers.align.align_texts import align_with
-from movers.align.reading import Sentence
+from movers.align.reading import join_words
 from movers.arrays import Floats
 from movers.errors import InputError
 from movers.evaluate.metrics import Estimate, interval
@@ -134,12 +134,11 @@ def _identical(pair: GoldPair) -> Pairs:
 
 def _planned(scorer: Scorer, pair: GoldPair) -> Pairs:
     """Links of a comparison, from its own words to the gold's."""
-    sides = [Sentence.of_words(words) for words in (pair.source, pair.target)]
-    texts = sides[0].text, sides[1].text
-    if not all(side.spans for side in sides):
+    texts, words = zip(*map(join_words, (pair.source, pair.target)), strict=True)
+    if not all(words):
         return frozenset()
     spans = [(link.source_span, link.target_span) for link in scorer.compare(*texts).links]
-    source, target = ([start for start, _ in side.spans] for side in sides)
+    source, target = ([start for start, _ in side] for side in words)
     return frozenset(
         (bisect_right(source, a) - 1, bisect_right(target, b) - 1) for (a, _), (b, _) in spans
     )

@@ -1,8 +1,9 @@
 """Aligners of the literature, on the same words and vectors.
 
-SimAlign (Jalili Sabet et al., 2020) links words by their similarities alone; OTAlign (Arase et
-al., 2023) by entropic transport with a prior for the diagonal, where mass may have to stay.
-Both follow the published code where it departs from the paper.
+SimAlign (Jalili Sabet et al., 2020, Findings of EMNLP) links words by their similarities alone;
+OTAlign (Arase et al., 2023, Unbalanced optimal transport for unbalanced word alignment, ACL) by
+entropic transport with a prior for the diagonal, where mass may have to stay. Both follow the
+published code where it departs from the paper.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from movers.align.aligners import Aligner
-from movers.align.alignment import LinkScores
+from movers.align.alignment import Scores
 from movers.align.reading import Words, centred_cosines, cosines
 from movers.arrays import Bools, Floats, Ragged
 from movers.solve.batch import Problems
@@ -25,8 +26,6 @@ Transport = Callable[[Floats, Floats, Floats], Floats]
 Choose = Callable[[Floats], Bools]
 """The pairs of words to link, from their similarities."""
 
-SABET = "Jalili Sabet et al. (2020), SimAlign, Findings of EMNLP"
-ARASE = "Arase et al. (2023), Unbalanced optimal transport for unbalanced word alignment, ACL"
 TINY = 1e-10
 DISTORTION = 0.2
 """How much similarity words lose that stand at different ends of their sentences."""
@@ -57,7 +56,7 @@ def nearer_the_diagonal(similarity: Floats, distortion: float = DISTORTION) -> F
 
 def link_by_choice(
     choose: Choose, source: Words, target: Words, typical: Floats, *, centred: bool = True
-) -> LinkScores:
+) -> Scores:
     """SimAlign: choose among the similarities, which also say how sure a link is.
 
     Its own are not centred; most choices gain by it.
@@ -66,7 +65,7 @@ def link_by_choice(
     if not centred:
         similarity = (cosines(source.vectors, target.vectors) + 1.0) / 2.0
     strength = np.where(choose(similarity), np.clip(similarity, TINY, 1.0), 0.0)
-    return LinkScores(strength, strength, 2.0 - 2.0 * similarity)
+    return strength, strength, 2.0 - 2.0 * similarity
 
 
 def choose_argmax(similarity: Floats) -> Bools:
@@ -98,13 +97,13 @@ def choose_match(similarity: Floats) -> Bools:
 
 def link_by_transport(
     transport: Transport, source: Words, target: Words, typical: Floats
-) -> LinkScores:
+) -> Scores:
     """OTAlign: entropic transport at a scaled cost, its plan scaled to reach from 0 to 1."""
     similarity = similarities(source, target, typical)
     cost = 1.0 - _stretched(nearer_the_diagonal(similarity))
     u, v = (np.linalg.norm(words.vectors - typical, axis=1) for words in (source, target))
     strength = _stretched(transport(u, v, cost))
-    return LinkScores(strength, strength, 2.0 - 2.0 * similarity)
+    return strength, strength, 2.0 - 2.0 * similarity
 
 
 def _stretched(values: Floats) -> Floats:
@@ -163,17 +162,13 @@ def unbalanced(u: Floats, v: Floats, cost: Floats, slack: float = SLACK) -> Floa
     return a[:, None] * kernel * b
 
 
-def _choice(name: str, title: str, choose: Choose, *, centred: bool = True) -> Aligner:
-    return Aligner(name, title, SABET, partial(link_by_choice, choose, centred=centred), TINY)
+def _choice(choose: Choose, *, centred: bool = True) -> Aligner:
+    return Aligner(partial(link_by_choice, choose, centred=centred), TINY)
 
 
-def _transport(name: str, title: str, solve: Transport, threshold: float) -> Aligner:
-    return Aligner(name, title, ARASE, partial(link_by_transport, solve), threshold)
-
-
-ARGMAX = _choice("argmax", "each other's nearest word", choose_argmax)
-ITERMAX = _choice("itermax", "nearest words, twice", choose_itermax, centred=False)
-MATCH = _choice("match", "the best matching", choose_match)
-BALANCED = _transport("balanced", "entropic transport of everything", balanced, 0.35)
-PARTIAL = _transport("partial", "of a share of everything", partial_transport, 0.24)
-UNBALANCED = _transport("unbalanced", "of what is worth it", unbalanced, 0.28)
+ARGMAX = _choice(choose_argmax)
+ITERMAX = _choice(choose_itermax, centred=False)
+MATCH = _choice(choose_match)
+BALANCED = Aligner(partial(link_by_transport, balanced), 0.35)
+PARTIAL = Aligner(partial(link_by_transport, partial_transport), 0.24)
+UNBALANCED = Aligner(partial(link_by_transport, unbalanced), 0.28)

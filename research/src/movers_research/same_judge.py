@@ -21,13 +21,13 @@ import numpy as np
 
 from movers.arrays import Floats, Ints
 from movers.difference.lexicon import opposite_of
-from movers.difference.plain_words import CONTENT, read
+from movers.difference.plain_words import read
 from movers.encode.encoder import Encoder
 from movers.evaluate.labelled import Dataset
 from movers.evaluate.metrics import Estimate, estimate, score
 from movers.judge.knowledge import Knowledge, digest_of
+from movers.judge.learning import calibration, expected_error
 from movers.judge.logistic_fit import Labelled, blank, fit
-from movers.judge.validation import calibration, expected_error
 from movers.measures.calibration import contrasts
 from movers.measures.evidence import names_of
 from movers.measures.judge import bound_judge, evidence_of, same_of
@@ -104,7 +104,7 @@ def _neighbours(pairs: Pairs) -> Iterator[tuple[str, str]]:
         mates[source].add(target)
         mates[target].add(source)
     words = {
-        text: frozenset(word.key for word in read(text).words if word.part == CONTENT)
+        text: frozenset(word.key for word in read(text) if word.part == "content")
         for text in sorted(mates)
     }
     having: dict[str, list[str]] = defaultdict(list)
@@ -137,7 +137,7 @@ def _turned(text: str) -> Iterator[str]:
         yield AUXILIARY.sub(r"\1 not", text, count=1)
     if NUMBER.search(text):
         yield NUMBER.sub(lambda number: str(int(number[0]) * 2 + 1), text, count=1)
-    words = [word for word in read(text).words if word.part == CONTENT]
+    words = [word for word in read(text) if word.part == "content"]
     others = ((word, opposite_of(word.text)) for word in words)
     for word, other in islice((one for one in others if one[1]), 1):
         yield f"{text[: word.start]}{other}{text[word.end :]}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from movers.align.aligners import DEFAULT, find_aligner
 from movers.align.alignment import Alignment, Link, make_links
-from movers.align.reading import Given, Sentence, Words, middle, read_sentences, read_words
+from movers.align.reading import Given, Words, middle, read_words, words_of
 from movers.encode.encoder import Encoder
 from movers.runtime.progress import progress_bar
 from movers.version import __version__
@@ -46,42 +46,37 @@ def align_with(
 ) -> Iterator[list[Alignment]]:
     """Read pairs once and align each with several aligners; see `align_pairs`."""
     chosen = [(find_aligner(name), signature(encoder, name)) for name in aligners]
-    for (source, left), (target, right) in _read(encoder, pairs, progress=progress):
+    for source, target in _read(encoder, pairs, progress=progress):
+        words = words_of(source.text, source.spans), words_of(target.text, target.spans)
+        spans, places = (source.spans, target.spans), (source.places, target.places)
         alignments = []
         for aligner, signed in chosen:
             links: tuple[Link, ...] = ()
-            if len(left) and len(right):
+            if len(source) and len(target):
                 typical = encoder.typical(middle(encoder)).astype(np.float64)
-                scores, places = aligner.link(left, right, typical), (left.places, right.places)
-                threshold = aligner.threshold
-                links = make_links(source, target, scores, threshold=threshold, places=places)
-            spans = source.spans, target.spans
+                scores, least = aligner.link(source, target, typical), aligner.threshold
+                links = make_links(words, spans, scores, threshold=least, places=places)
             alignments.append(Alignment(source.text, target.text, *spans, links, signed))
         yield alignments
 
 
-Read = tuple[Sentence, Words]
-
-
 def _read(
     encoder: Encoder, pairs: Sequence[tuple[Given, Given]], *, progress: bool
-) -> Iterator[tuple[Read, Read]]:
+) -> Iterator[tuple[Words, Words]]:
     """Read pairs chunk by chunk, and every sentence once as far as there is room."""
     given = [one if isinstance(one, str) else tuple(one) for one in chain.from_iterable(pairs)]
-    ahead, known = Counter(given), dict[str | tuple[str, ...], Read]()
+    ahead, known = Counter(given), dict[str | tuple[str, ...], Words]()
     with progress_bar("aligning", "pairs", len(pairs), progress=progress) as bar:
         for start in range(0, len(given), 2 * CHUNK):
             chunk = given[start : start + 2 * CHUNK]
             fresh = [one for one in dict.fromkeys(chunk) if one not in known]
-            sentences = read_sentences(encoder, fresh)
-            words = read_words(encoder, sentences)
-            known |= zip(fresh, zip(sentences, words, strict=True), strict=True)
+            known |= zip(fresh, read_words(encoder, fresh), strict=True)
             sides = zip(chunk[::2], chunk[1::2], strict=True)
             yield from ((known[source], known[target]) for source, target in sides)
             ahead.subtract(chunk)
             room = ROOM
             coming = ((one, read) for one, read in known.items() if ahead[one])
-            known = {one: read for one, read in coming if (room := room - read[1].nbytes) >= 0}
+            known = {one: read for one, read in coming if (room := room - read.nbytes) >= 0}
             bar.update(len(chunk) // 2)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from movers.align.alignment import LinkScores
+from movers.align.alignment import Scores
 from movers.align.reading import Words
 from movers.align.shares import link_by_shares
 from movers.arrays import Floats
@@ -15,28 +15,17 @@ from movers.runtime.entry_points import add_rows
 
 @dataclass(frozen=True)
 class Aligner:
-    """One way of linking words: what it is called, what it does, where it is from.
+    """One way of linking words.
 
     ``link`` gets the words of both sentences and the model's mean word vector; links weaker than
     the threshold are not made.
     """
 
-    name: str
-    title: str
-    paper: str
-    link: Callable[[Words, Words, Floats], LinkScores]
+    link: Callable[[Words, Words, Floats], Scores]
     threshold: float
 
 
-ALIGNERS: dict[str, Aligner] = {
-    "shares": Aligner(
-        "shares",
-        "mutual shares of similarity, word order and attention",
-        "this package: docs/alignment.md",
-        link_by_shares,
-        0.33,
-    ),
-}
+ALIGNERS = {"shares": Aligner(link_by_shares, 0.33)}
 DEFAULT = "shares"
 GROUP = "movers.aligners"
 """Entry points of this group lead to more rows."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from movers.align.reading import Sentence, Span
+from movers.align.reading import Span, Spans, words_of
 from movers.arrays import Floats
 
 
@@ -48,16 +48,11 @@ class Link:
         return f"{self.source} → {self.target}  {self.confidence:.2f}"
 
 
-@dataclass(frozen=True, eq=False)
-class LinkScores:
-    """Scores of all word pairs of two sentences, arrays ``(n, m)``: what a `Link` has of each.
+Scores = tuple[Floats, Floats, Floats]
+"""Strength, mass and cost of all word pairs of two sentences, ``(n, m)``.
 
-    Links whose strength is above the aligner's threshold are made with that confidence.
-    """
-
-    strength: Floats
-    share: Floats
-    cost: Floats
+Links as strong as the aligner's threshold are made, with their strength for confidence.
+"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,17 +72,18 @@ class Alignment:
 
     Examples
     --------
-    >>> a, b = Sentence("a dog barks", ((0, 1), (2, 5), (6, 11))), Sentence("dogs", ((0, 4),))
-    >>> links = make_links(a, b, LinkScores(*np.array([[[0.1], [0.9], [0.0]]] * 3)), threshold=0.5)
-    >>> found = Alignment(a.text, b.text, a.spans, b.spans, links)
+    >>> words, spans = (["a", "dog", "barks"], ["dogs"]), (((0, 1), (2, 5), (6, 11)), ((0, 4),))
+    >>> scores = np.array([[[0.1], [0.9], [0.0]]] * 3)
+    >>> links = make_links(words, spans, scores, threshold=0.5)
+    >>> found = Alignment("a dog barks", "dogs", *spans, links)
     >>> found.pharaoh, found.unmatched_source, found.unmatched_target
     ('1-0', (0, 2), ())
     """
 
     source: str
     target: str
-    source_spans: tuple[Span, ...]
-    target_spans: tuple[Span, ...]
+    source_spans: Spans
+    target_spans: Spans
     links: tuple[Link, ...]
     signature: str = ""
 
@@ -100,12 +96,12 @@ class Alignment:
     @property
     def source_words(self) -> tuple[str, ...]:
         """The words of the source as they stand in its text."""
-        return Sentence(self.source, self.source_spans).words
+        return words_of(self.source, self.source_spans)
 
     @property
     def target_words(self) -> tuple[str, ...]:
         """The words of the target as they stand in its text."""
-        return Sentence(self.target, self.target_spans).words
+        return words_of(self.target, self.target_spans)
 
     @cached_property
     def unmatched_source(self) -> tuple[int, ...]:
@@ -154,32 +150,22 @@ class Alignment:
 
 
 def make_links(
-    source: Sentence,
-    target: Sentence,
-    scores: LinkScores,
+    words: tuple[Sequence[str], Sequence[str]],
+    spans: tuple[Spans, Spans],
+    scores: Scores,
     *,
     threshold: float,
     places: tuple[Any, Any] | None = None,
 ) -> tuple[Link, ...]:
-    """Return the links that are strong enough.
+    """Return the links that are strong enough, of two sentences given as words and their places.
 
-    Parameters
-    ----------
-    source, target
-        The sentences.
-    scores
-        How their words go together.
-    threshold
-        Least strength of a link.
-    places
-        Which words the rows and columns of the scores are; None is all of them.
+    ``places`` say which words the rows and columns of the scores are; None is all of them.
     """
-    rows, columns = places or (range(len(source.spans)), range(len(target.spans)))
-    left, right = source.words, target.words
+    rows, columns = places or tuple(range(len(side)) for side in words)
+    strength, mass, cost = scores
     links = []
-    for place in map(tuple, np.argwhere(scores.strength >= threshold)):
+    for place in map(tuple, np.argwhere(strength >= threshold)):
         i, j = int(rows[place[0]]), int(columns[place[1]])
-        words, spans = (left[i], right[j]), (source.spans[i], target.spans[j])
-        numbers = (float(array[place]) for array in (scores.share, scores.cost, scores.strength))
-        links.append(Link(i, j, *words, *spans, *numbers))
+        numbers = (float(array[place]) for array in (mass, cost, strength))
+        links.append(Link(i, j, words[0][i], words[1][j], spans[0][i], spans[1][j], *numbers))
     return tuple(links)

@@ -6,7 +6,7 @@ themselves: vectors of the middle layer, attention of the layers around a third 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from unicodedata import combining
@@ -19,47 +19,40 @@ from movers.encode.encodings import MEAN_HEAD, Request
 from movers.encode.tokens import TokenRules
 
 Span = tuple[int, int]
+Spans = tuple[Span, ...]
 Given = str | Sequence[str]
 """A text, or its words ready-made."""
 SHRINKAGE = 60.0
 """Words that the model's own mean counts for beside those of the two sentences."""
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """A text and the character range of each of its words."""
-
-    text: str
-    spans: tuple[Span, ...]
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words as they stand in the text."""
-        return tuple(self.text[start:end] for start, end in self.spans)
-
-    @classmethod
-    def of_words(cls, words: Sequence[str]) -> Sentence:
-        """Ready-made words, written with one blank between them.
-
-        Examples
-        --------
-        >>> Sentence.of_words(["don't", "panic", "!"]).spans
-        ((0, 5), (6, 11), (12, 13))
-        """
-        ends = accumulate(words, lambda end, word: end + 1 + len(word), initial=-1)
-        spans = zip(ends, words, strict=False)
-        return cls(" ".join(words), tuple((end + 1, end + 1 + len(word)) for end, word in spans))
+def words_of(text: str, spans: Iterable[Span]) -> tuple[str, ...]:
+    """Return words as they stand in a text."""
+    return tuple(text[start:end] for start, end in spans)
 
 
-def read_sentences(encoder: Encoder, given: Sequence[Given]) -> list[Sentence]:
-    """Return sentences given as text, split as the encoder splits them, or as words."""
+def join_words(words: Sequence[str]) -> tuple[str, Spans]:
+    """Return ready-made words as a text, with one blank between them, and where each stands.
+
+    Examples
+    --------
+    >>> join_words(["don't", "panic", "!"])
+    ("don't panic !", ((0, 5), (6, 11), (12, 13)))
+    """
+    ends = accumulate(words, lambda end, word: end + 1 + len(word), initial=-1)
+    spans = zip(ends, words, strict=False)
+    return " ".join(words), tuple((end + 1, end + 1 + len(word)) for end, word in spans)
+
+
+def split_words(encoder: Encoder, given: Sequence[Given]) -> list[tuple[str, Spans]]:
+    """Return texts and their words: as the encoder splits them, or as they are given."""
     texts = list(dict.fromkeys(one for one in given if isinstance(one, str)))
     spans = encoder.encode(texts, Request(rules=TokenRules())).spans
     split = {
-        text: Sentence(text, tuple(_trimmed(text, *span) for span in found.tolist()))
+        text: tuple(_trimmed(text, *span) for span in found.tolist())
         for text, found in zip(texts, spans, strict=True)
     }
-    return [split[one] if isinstance(one, str) else Sentence.of_words(one) for one in given]
+    return [(one, split[one]) if isinstance(one, str) else join_words(one) for one in given]
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:
@@ -74,9 +67,9 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """The words of a sentence that the model has read, by place ``(n,)`` in the sentence.
+    """A text, where its words stand, and those that the model has read, by place ``(n,)``.
 
-    Those behind the model's last token and those that its tokenizer drops are not among them.
+    Words behind the model's last token and those that its tokenizer drops are not among these.
     Vectors ``(n, dimension)`` are means of each word's pieces; attention between different words
     ``(layers, n, n)`` is the mean over heads and over the pieces that look, the sum over those
     looked at, as a share of what the word gives to all words and itself.
@@ -85,6 +78,8 @@ class Words:
     places: Ints
     vectors: Floats
     attention: Floats
+    text: str = ""
+    spans: Spans = ()
 
     def __len__(self) -> int:
         return len(self.places)
@@ -107,15 +102,16 @@ def request_of(encoder: Encoder) -> Request:
     return Request((middle(encoder),), heads, TokenRules(unit="piece"))
 
 
-def read_words(encoder: Encoder, sentences: Sequence[Sentence]) -> list[Words]:
+def read_words(encoder: Encoder, given: Sequence[Given]) -> list[Words]:
     """Run sentences through a model and put the pieces of each word together."""
     request = request_of(encoder)
     (layer,) = request.embeddings
-    encodings = encoder.encode(list(dict.fromkeys(one.text for one in sentences)), request)
+    split = split_words(encoder, given)
+    encodings = encoder.encode(list(dict.fromkeys(text for text, _ in split)), request)
     words = []
-    for sentence in sentences:
-        row = encodings.rows[sentence.text]
-        starts, ends = np.array(sentence.spans, np.int64).reshape(-1, 2).T
+    for text, spans in split:
+        row = encodings.rows[text]
+        starts, ends = np.array(spans, np.int64).reshape(-1, 2).T
         first, end = encodings.spans[row].T
         last = np.maximum(first, end - 1)  # a piece may begin with the blank before its word
         member = (starts[:, None] <= last) & (last < ends[:, None])
@@ -125,7 +121,8 @@ def read_words(encoder: Encoder, sentences: Sequence[Sentence]) -> list[Words]:
         attention = mean @ encodings.attention(row, len(request.heads)) @ total.T
         attention /= np.maximum(attention.sum(axis=-1, keepdims=True), 1e-12)
         attention *= 1.0 - np.eye(len(places))  # a word seen by itself says nothing about others
-        words.append(Words(places, mean @ encodings.vectors[layer][row], attention))
+        vectors = mean @ encodings.vectors[layer][row]
+        words.append(Words(places, vectors, attention, text, spans))
     return words
 
 

@@ -25,7 +25,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from movers.align.alignment import LinkScores
+from movers.align.alignment import Scores
 from movers.align.reading import Words, centred_cosines
 from movers.arrays import Floats
 
@@ -48,14 +48,14 @@ FOLLOW = 2.0
 """How much a word without a partner follows the words it attends to."""
 
 
-def link_by_shares(source: Words, target: Words, typical: Floats) -> LinkScores:
+def link_by_shares(source: Words, target: Words, typical: Floats) -> Scores:
     """Link words by what both sides agree on; ``typical`` is the model's mean word vector."""
     similarity = centred_cosines(source, target, typical)
     plan = mutual_shares(similarity, FIRST_WARMTH)
     for _ in range(ROUNDS):
         plan = mutual_shares(similarity + support(plan, source.attention, target.attention))
     strength = plan + followed(plan, source.attention, target.attention)
-    return LinkScores(np.minimum(strength, 1.0), plan, 1.0 - np.minimum(similarity, 1.0))
+    return np.minimum(strength, 1.0), plan, 1.0 - np.minimum(similarity, 1.0)
 
 
 def mutual_shares(attraction: Floats, warmth: float = WARMTH, home: float = HOME) -> Floats:

@@ -5,37 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from movers.difference import lexicon
-from movers.difference.counterparts import (
-    MOVABLE,
-    PERSONS,
-    Counterparts,
-    Link,
-    preposition_before,
-)
-from movers.difference.plain_words import CONTENT, FUNCTION, NAME, NUMBER, Word
+from movers.difference.counterparts import MOVABLE, Counterparts, Link, is_party, preposition_before
+from movers.difference.plain_words import Word
 
 CROSSED = 2
 """Words that went from either clause to the other, from which clauses may be exchanged."""
 LONG_CLAUSE = 8
-RELATIVE = frozenset(("that", "who", "which"))
-SINGULAR = frozenset(("is", "was", "has", "does"))
-"""Verbs of one person, before whom a list of two has ended."""
 CLOSE = 3
 """Words of a clause, and words between *was* and its verb, with *not* and an adverb."""
 
 
-def clauses_exchanged(found: Counterparts) -> bool:
+def exchanged(found: Counterparts) -> bool:
     """Tell whether two clauses stand in each other's places: *if A then B*, *if B then A*."""
     clauses = [_subordinate(words) for words in found.words]
     if None in clauses:
         return False
     (joint, first), (other, second) = clauses  # type: ignore[misc]
     source = found.words[0]
-    crossed = [
-        (i in first) != (j in second)
-        for i, j in (*found.same, *found.moved)
-        if source[i].part in MOVABLE
-    ]
+    crossed = [(i in first) != (j in second) for i, j in found.links if source[i].part in MOVABLE]
     return joint == other and sum(crossed) >= CROSSED and 2 * sum(crossed) > len(crossed)
 
 
@@ -45,10 +32,10 @@ def subjects_exchanged(found: Counterparts) -> tuple[Link, Link] | None:
     Whatever else moved: *in May Ann sued Tom*, *Tom sued Ann in May*.
     """
     source, target = found.words
-    partners = dict((*found.same, *found.moved))
+    partners = dict(found.links)
     backwards = {j: i for i, j in partners.items()}
     for i, j in sorted(partners.items()):
-        if not (is_verb(source[i]) and is_verb(target[j]) and source[i].part == CONTENT):
+        if not (is_verb(source[i]) and is_verb(target[j]) and source[i].part == "content"):
             continue
         first, second = _subject(source, i), _subject(target, j)
         if first is None or second is None or source[i].key in lexicon.cues()["symmetric"]:
@@ -65,9 +52,9 @@ def _subject(words: Sequence[Word], verb: int) -> int | None:
         word = words[place]
         if pause_behind(words, place) or word.key in lexicon.cues()["coordinator"]:
             return None
-        if word.part in (CONTENT, NAME) and is_verb(word) and word.form != "base":
+        if word.part in ("content", "name") and is_verb(word) and word.form != "base":
             return None
-        if word.part in (CONTENT, NAME) or word.key in PERSONS:
+        if is_party(word):
             return None if preposition_before(words, place) else place
     return None
 
@@ -81,7 +68,7 @@ def _work_both_ways(words: Sequence[Word], low: int, high: int) -> bool:
 
 def same_parts(found: Counterparts) -> bool:
     """Tell whether two texts are the same parts between commas and *and*, in another order."""
-    if all(word.part == NUMBER for word in found.words[0]):  # 5 - 3
+    if all(word.part == "number" for word in found.words[0]):  # 5 - 3
         return False
     parts = [sorted(_parts(words)) for words in found.words]
     return parts[0] == parts[1]
@@ -106,7 +93,8 @@ def _subordinate(words: Sequence[Word]) -> tuple[str, range] | None:
 
     A clause goes on to the next pause; one that opens a text and has none may end anywhere.
     """
-    joints = [p for p, word in enumerate(words) if word.text.lower() in lexicon.cues()["joint"]]
+    joining = lexicon.cues()["joint"]
+    joints = [place for place, word in enumerate(words) if word.text.lower() in joining]
     paired = len(joints) == 2 and words[joints[1]].key == "then"  # if …, then …
     if len(joints) != 1 and not paired:
         return None
@@ -115,21 +103,21 @@ def _subordinate(words: Sequence[Word]) -> tuple[str, range] | None:
     end = joints[1] if paired else next(ends, len(words))
     if start == 1 and end == len(words):
         return None
-    return words[start - 1].text.lower(), range(start, end)
+    return words[start - 1].lower, range(start, end)
 
 
 def pause_behind(words: Sequence[Word], place: int) -> bool:
     """Tell whether more than a blank, a comma say, stands between a word and the next."""
-    if place + 1 >= len(words) or words[place].text.lower() in lexicon.cues()["title"]:
+    if place + 1 >= len(words) or words[place + 1].start <= words[place].end + 1:
         return False
-    return words[place + 1].start > words[place].end + 1
+    return words[place].lower not in lexicon.cues()["title"]
 
 
 def is_verb(word: Word) -> bool:
     """Tell whether a word is a verb, or more often one than a noun."""
-    if word.part == FUNCTION:
+    if word.part == "function":
         return word.key == "be"
-    if word.part != CONTENT or not word.form:
+    if word.part != "content" or not word.form:
         return False
     return word.form != "base" or lexicon.words().get(word.key, "")[:1] == "v"
 
@@ -157,7 +145,7 @@ def between_clauses(words: Sequence[str], start: int, end: int) -> bool:
         if word in opening or word in cues["coordinator"]:
             return False
         if word not in cues["auxiliary"] and _takes_object(words, place):
-            relative = not RELATIVE.isdisjoint(words[max(0, place - 2) : place])
+            relative = not cues["relative"].keys().isdisjoint(words[max(0, place - 2) : place])
             return not relative and lexicon.lemma_of(word)[0] not in cues["complement"]
     return False
 
@@ -170,17 +158,17 @@ def _is_finite(words: Sequence[str], place: int) -> bool:
     """
     word, behind = words[place], words[place + 1 : place + 2]
     lemma, form = lexicon.lemma_of(word)
-    parts = lexicon.words().get(lemma, "")
-    if form == lexicon.PAST and word not in SINGULAR:
+    parts, singular = lexicon.words().get(lemma, ""), word in lexicon.cues()["singular"]
+    if form == "past" and not singular:
         return lexicon.cues()["preposition"].keys().isdisjoint(behind)
     verb = parts.startswith("v") and (bool(behind) or "n" not in parts)
-    return word in SINGULAR or (form == lexicon.PRESENT and verb)
+    return singular or (form == "present" and verb)
 
 
 def _takes_object(words: Sequence[str], place: int) -> bool:
     """Tell whether a word is a verb; one that may be a noun stands behind nothing that nouns do."""
     lemma, form = lexicon.lemma_of(words[place])
-    if form in (lexicon.PAST, lexicon.PARTICIPLE):
+    if form in ("past", "participle"):
         return True
     before = words[place - 1] if place else ""
     noun = before in lexicon.cues()["determiner"] or before in lexicon.cues()["preposition"]
@@ -191,21 +179,17 @@ def passives_of(words: Sequence[Word]) -> set[int]:
     """Return the places of verbs in the passive voice with *by*."""
     verbs: set[int] = set()
     for place, word in enumerate(words):
-        if word.key == "by" and word.part == FUNCTION:
+        if word.key == "by" and word.part == "function":
             near = range(place - 1, max(-1, place - 1 - LONG_CLAUSE), -1)
             verbs.update([p for p in near if _is_passive(words, p, within=CLOSE)][:1])
     return verbs
-
-
-def _may_be_past(word: Word) -> bool:
-    return word.form == "past" or word.text.lower() in lexicon.cues()["unchanged"]
 
 
 def is_turned(found: Counterparts, passives: Sequence[set[int]]) -> bool:
     """Tell whether a verb is active in one text and passive with *by* in the other."""
     alone = []
     for side in (0, 1):
-        partners = {link[side]: link[1 - side] for link in (*found.same, *found.moved)}
+        partners = {link[side]: link[1 - side] for link in found.links}
         others = found.words[1 - side]
         matched = [partners[verb] for verb in passives[side] if verb in partners]
         if not all(_is_passive(others, verb, within=LONG_CLAUSE) for verb in matched):
@@ -216,7 +200,9 @@ def is_turned(found: Counterparts, passives: Sequence[set[int]]) -> bool:
 
 def _is_passive(words: Sequence[Word], place: int, within: int) -> bool:
     """Tell whether a verb has *was* or *got* among so many words before it."""
-    if words[place].part != CONTENT or not _may_be_past(words[place]):
+    verb = words[place]
+    past = verb.form == "past" or verb.lower in lexicon.cues()["unchanged"]
+    if verb.part != "content" or not past:
         return False
     return any(word.key in ("be", "get") for word in words[max(0, place - within) : place])
 
@@ -229,6 +215,10 @@ def arguments_kept(found: Counterparts, passives: Sequence[set[int]]) -> bool:
     words = found.words[side]
     by = next(place for place, word in enumerate(words) if word.key == "by")
     partner = {link[side]: link for link in found.same}
-    agent = [p for p in range(by + 1, min(by + 4, len(words))) if words[p].part in (CONTENT, NAME)]
-    subject = [p for p in range(by) if words[p].part in (CONTENT, NAME) and not is_verb(words[p])]
+    agent = [
+        p for p in range(by + 1, min(by + 4, len(words))) if words[p].part in ("content", "name")
+    ]
+    subject = [
+        p for p in range(by) if words[p].part in ("content", "name") and not is_verb(words[p])
+    ]
     return bool(agent and subject) and agent[0] in partner and subject[-1] in partner

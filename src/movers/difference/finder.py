@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Literal
 
-from movers.difference import lexicon
-from movers.difference.clauses import clauses_exchanged
-from movers.difference.counterparts import Counterparts, Link, find_counterparts, preposition_before
+from movers.difference import clauses, lexicon
+from movers.difference.counterparts import Counterparts, Link, find_counterparts, runs
 from movers.difference.kinds import KINDS, Difference, Kind, Span, say
 from movers.difference.misspelt import are_spellings
-from movers.difference.plain_words import (
-    CONTENT,
-    DATE,
-    FUNCTION,
-    MODALITY,
-    NAME,
-    NUMBER,
-    QUANTITY,
-    UNIT,
-    Reading,
-    Word,
-    look_english,
-    read,
-)
+from movers.difference.plain_words import Part, Word, asks, look_english, read
 from movers.difference.polarity import TELLING, denies, is_converse, negations
 from movers.difference.roles import judge_order, sort_of
 from movers.io.pairs import check_sentence
 
 CERTAIN, LIKELY, PERHAPS = 0.95, 0.8, 0.6
-FEW = frozenset(("few", "little"))
-"""Quantities that an article makes more of."""
-VAGUE = frozenset(("some", "many", "several"))
-"""Quantities that say little when only one text has them."""
+FIGURES: tuple[Part, ...] = ("number", "date", "unit")
 CLAUSE = 80
 """Characters of a clause that is told whole where roles were exchanged."""
 PAUSE = re.compile(r"\s*[,;:!?…–—]\s+|\s+-\s+|(?<=[^\W\d_]{4})\.\s+")  # not behind Mr. or p.
@@ -47,7 +31,6 @@ def differences(
     target: str,
     *,
     links: Iterable[tuple[Span, Span]] = (),
-    broken: float | None = None,
 ) -> tuple[Difference, ...]:
     """Find what two texts differ in, the graver first; needs no model.
 
@@ -62,8 +45,6 @@ def differences(
     links
         Places of words that go together by somebody else's judgement, a transport plan say, as
         ``(start, end)`` in either text; equal words need none.
-    broken
-        Share of the relations between words that a model sees broken, from 0 to 1, if known.
 
     Examples
     --------
@@ -73,52 +54,39 @@ def differences(
     negation – B denies it: “not”.
     number – “2” in A, “20” in B.
     """
-    first, second = (read(check_sentence(text, "a text")) for text in (source, target))
-    if first.words == second.words and first.question == second.question:
+    texts = check_sentence(source, "a text"), check_sentence(target, "a text")
+    if read(source) == read(target) and asks(source) == asks(target):
         return ()
-    linked = _placed(first.words, second.words, links)
-    words = find_counterparts(first.words, second.words, linked)
-    return DifferenceFinder(first, second, words, broken).run()
-
-
-def _placed(
-    source: Sequence[Word], target: Sequence[Word], links: Iterable[tuple[Span, Span]]
-) -> Iterable[Link]:
-    """Return links of places as links of words."""
-    if not (links := [*links]):
-        return ()
-    starts = [{word.start: place for place, word in enumerate(words)} for words in (source, target)]
-    pairs = ((starts[0].get(one[0]), starts[1].get(two[0])) for one, two in links)
-    return [(i, j) for i, j in pairs if i is not None and j is not None]
+    return DifferenceFinder(texts, find_counterparts(source, target, links)).run()
 
 
 class DifferenceFinder:
     """Finds what one pair of texts differs in, step by step; a word is told of once."""
 
-    def __init__(
-        self, source: Reading, target: Reading, words: Counterparts, broken: float | None
-    ) -> None:
-        self.texts, self.words, self.broken = (source, target), words, broken
-        self.english = look_english(source, target)
+    def __init__(self, texts: tuple[str, str], matched: Counterparts) -> None:
+        self.texts, self.matched = texts, matched
+        self.words, self.left = matched.words, matched.left
+        self.asking = asks(texts[0]), asks(texts[1])
         self.found: list[Difference] = []
 
     def run(self) -> tuple[Difference, ...]:
         """Take the steps in order, and sort what they found."""
+        english = look_english(*self.texts)
         self.order()
-        if self.english:
+        if english:
             self.polarity()
             self.spelling()
         self.asked()
         self.counted()
-        if self.english:
-            only = [
-                [p for p, word in enumerate(ws) if word.key == "only"] for ws in self.words.words
-            ]
+        if english:
+            only = ([p for p, word in enumerate(some) if word.key == "only"] for some in self.words)
             self.scope("quantity", *only)
-            self.steps(QUANTITY, "quantity")
-            self.steps(MODALITY, "modality")
-            self.small_words()
-            self.times()
+            self.quantities()
+            self.modalities()
+            self.small_words("quantity", "coordinator", alike=False)
+            self.small_words("number", "period", alike=False)
+            self.small_words("tense", "time", alike=True)
+            self.few()
             self.tense()
         self.names()
         self.others()
@@ -126,55 +94,62 @@ class DifferenceFinder:
 
     def tell(self, kind: Kind, i: Sequence[int], j: Sequence[int], sure: float) -> None:
         """Tell of words by their places, and leave them out from then on."""
-        self._take((i, j))
-        self._add(kind, _span(self.words.words[0], i), _span(self.words.words[1], j), sure)
+        self.matched.take(i, j)
+        self._add(kind, _span(self.words[0], i), _span(self.words[1], j), sure)
+
+    def tell_alone(self, kind: Kind, side: int, places: Sequence[int], sure: float) -> None:
+        """Tell of words that one text alone has."""
+        self.tell(kind, *((places, []) if side == 0 else ([], places)), sure)
 
     def _add(self, kind: Kind, first: Span | None, second: Span | None, sure: float) -> None:
         """Tell of places in the texts."""
         source, target = (
-            reading.text[slice(*span)] if span else ""
-            for reading, span in zip(self.texts, (first, second), strict=True)
+            text[slice(*span)] if span else ""
+            for text, span in zip(self.texts, (first, second), strict=True)
         )
         said = say(kind, source, target)
         self.found.append(Difference(kind, source, target, first, second, sure, said))
 
+    def _add_roles(self, first: Sequence[int], second: Sequence[int], sure: float) -> None:
+        """Tell of roles exchanged, with the whole clauses around the words."""
+        spans = map(_clause, self.words, (first, second))
+        source, target = map(_widened, self.texts, spans)
+        self._add("roles", source, target, sure)
+
     def order(self) -> None:
         """Tell of roles exchanged, or an order without effect."""
-        order = judge_order(self.words, self.broken)
+        order = judge_order(self.matched)
         if order is None:
             return
         effect, sure, exchanged = order
-        ranges = [range(len(words)) for words in self.words.words]
+        first, second = (range(len(words)) for words in self.words)
         if exchanged:
             ends = (sorted(link[side] for link in exchanged) for side in (0, 1))
-            ranges = [range(low, high + 1) for low, high in ends]
-        first, second = map(_clause, self.words.words, ranges)
+            first, second = (range(low, high + 1) for low, high in ends)
         if effect:
-            first, second = map(_widened, self.texts, (first, second))
-        self._add("roles" if effect else "reordered", first, second, sure)
+            self._add_roles(first, second, sure)
+        else:
+            source, target = map(_clause, self.words, (first, second))
+            self._add("reordered", source, target, sure)
 
     def polarity(self) -> None:
         """Tell of negations that do not cancel, and of opposites."""
-        negated, opposites = denies(self.words)
-        source, target = self.words.words
+        negated, opposites = denies(self.matched)
+        source, target = self.words
         cues = negations(source), negations(target)
+        self.matched.take(*cues)
         if negated and len(opposites) % 2:
             i, j = opposites[0]
-            self._take(cues)
             self.tell("replaced", _with(source, cues[0], i), _with(target, cues[1], j), LIKELY)
             opposites = opposites[1:]
         elif negated:
             side = 0 if len(cues[0]) > len(cues[1]) else 1
-            other = [word.key for word in self.words.words[1 - side]]
-            place = next(
-                (p for p in cues[side] if self.words.words[side][p].key not in other), cues[side][0]
-            )
-            self._take(cues)
-            self._take_quantities()
-            shown = _whole(self.words.words[side], place)
-            self.tell("negation", *((shown, []) if side == 0 else ([], shown)), CERTAIN)
+            other = {word.key for word in self.words[1 - side]}
+            own = (place for place in cues[side] if self.words[side][place].key not in other)
+            self.matched.take(*self.matched.left_of("quantity"))  # something, in place of nothing
+            shown = _whole(self.words[side], next(own, cues[side][0]))
+            self.tell_alone("negation", side, shown, CERTAIN)
         else:
-            self._take(cues)
             self.scope("negation", *cues)
         for i, j in self._unless_turned(opposites):
             prefix = lexicon.denied_by_prefix(source[i].key, target[j].key)
@@ -188,21 +163,21 @@ class DifferenceFinder:
         """
         if len(first) != 1 or len(second) != 1:
             return
-        places = [
+        i, j = (
             next((p for p in range(cue + 1, len(words)) if words[p].part in TELLING), -1)
-            for words, cue in zip(self.words.words, (*first, *second), strict=True)
-        ]
-        links = dict((*self.words.same, *self.words.moved))
-        keys = {self.words.words[0][places[0]].key, self.words.words[1][places[1]].key}
-        keys |= {self.words.words[side][p].key for side in (0, 1) for p in self.words.left[side]}
-        if links.get(places[0], places[1]) == places[1] or places[1] not in links.values():
+            for words, cue in zip(self.words, (*first, *second), strict=True)
+        )
+        links = dict(self.matched.links)
+        if links.get(i, j) == j or j not in links.values():
             return
+        keys = {self.words[0][i].key, self.words[1][j].key}
+        keys |= {self.words[side][p].key for side in (0, 1) for p in self.left[side]}
         if not keys & lexicon.cues()["no scope"].keys():
-            self.tell(kind, [*first, places[0]], [*second, places[1]], PERHAPS)
+            self.tell(kind, [*first, i], [*second, j], PERHAPS)
 
     def _unless_turned(self, opposites: Sequence[Link]) -> list[Link]:
         """Return opposites but for converses with exchanged partners: *lends*, *borrows*."""
-        turned = [link for link in opposites if is_converse(self.words, *link)]
+        turned = [link for link in opposites if is_converse(self.matched, *link)]
         order = next((one for one in self.found if one.kind in ("roles", "reordered")), None)
         if not turned or order is None:
             return [*opposites]
@@ -212,228 +187,185 @@ class DifferenceFinder:
             self.found.remove(order)
             text = say("reordered", order.source, order.target)
             self.found.append(replace(order, kind="reordered", sure=PERHAPS, text=text))
-        source = self.words.words[0]
+        source = self.words[0]
         return [  # sells to, buys from
-            (i, j) for i, j in opposites if (i, j) not in turned and source[i].part == CONTENT
+            (i, j) for i, j in opposites if (i, j) not in turned and source[i].part == "content"
         ]
 
-    def _take(self, places: tuple[Sequence[int], Sequence[int]]) -> None:
-        for side in (0, 1):
-            for place in places[side]:
-                self.words.take(side, place)
-
-    def _take_quantities(self) -> None:
-        """Drop what a negation stands in place of: *something* for *nothing*."""
-        for side in (0, 1):
-            for place in [*self.words.left[side]]:
-                if self.words.words[side][place].part == QUANTITY:
-                    self.words.take(side, place)
+    def spelling(self) -> None:
+        """Tell of words spelt in two ways."""
+        left, right = (
+            [(place, words[place].lower, words[place].part) for place in places[:LONGEST]]
+            for words, places in zip(self.words, self.left, strict=True)
+        )
+        for i, word, part in left:
+            for j, other, beside in right:
+                near = abs(len(word) - len(other)) <= 2 and "content" in (part, beside)
+                if near and are_spellings(word, other):
+                    self.tell("spelling", [i], [j], LIKELY)
+                    break
 
     def asked(self) -> None:
         """Tell of a question against a statement."""
-        if self.texts[0].question == self.texts[1].question:
+        first, second = self.texts
+        if self.asking[0] == self.asking[1]:
             return
-        (source, target) = (reading.text for reading in self.texts)
-        said = say("question", "A" if self.texts[0].question else "B", "")
-        whole = (0, len(source)), (0, len(target))
-        self.found.append(Difference("question", source, target, *whole, CERTAIN, said))
-        for side in (0, 1):
-            for place in [*self.words.left[side]]:
-                word = self.words.words[side][place]
-                if word.part == MODALITY or word.key in lexicon.cues()["question"]:
-                    self.words.take(side, place)
-        self.found = [one for one in self.found if one.kind != "reordered"]
+        said = say("question", "A" if self.asking[0] else "B", "")
+        whole = (0, len(first)), (0, len(second))
+        asked = Difference("question", first, second, *whole, CERTAIN, said)
+        self.found = [*(one for one in self.found if one.kind != "reordered"), asked]
+        asking = lexicon.cues()["question"]
+        self.matched.take(
+            *self.matched.left_where(lambda word: word.part == "modality" or word.key in asking)
+        )
 
     def counted(self) -> None:
         """Tell of figures, dates and units that differ."""
-        for parts in ((NUMBER,), (DATE,), (UNIT,)):
-            left = self._left(parts)
-            for i, j in _paired(self.words, *left):
+        for part in FIGURES:
+            for i, j in self.matched.pair(*self.matched.left_of(part)):
                 self.tell("number", [i], [j], CERTAIN)
-        for side in (0, 1):
-            for place in [*self._left((NUMBER,))[side]]:
+        for side, places in enumerate(self.matched.left_of("number")):
+            for place in places:
                 self._single(side, place)
         self._join_units()
 
     def _single(self, side: int, place: int) -> None:
         """Tell of a number without one in the other text: an article or a quantity may be it."""
-        word = self.words.words[side][place]
-        for other in [*self.words.left[1 - side]]:
-            pair = (place, other) if side == 0 else (other, place)
-            against = self.words.words[1 - side][other]
-            if not self.words.in_gap(*pair):
-                continue
-            if against.part == QUANTITY:
-                self.tell("quantity", [pair[0]], [pair[1]], LIKELY)
+        is_one = self.words[side][place].key == "1"
+        for other in self.left[1 - side]:
+            i, j = (place, other) if side == 0 else (other, place)
+            against = self.words[1 - side][other]
+            quantity, article = against.part == "quantity", against.lower in ("a", "an")
+            if self.matched.in_gap(i, j) and (quantity or (article and not is_one)):
+                self.tell("quantity" if quantity else "number", [i], [j], LIKELY)
                 return
-            if against.text.lower() in ("a", "an") and word.key != "1":
-                self.tell("number", [pair[0]], [pair[1]], LIKELY)
-                return
-        if word.key == "1":
-            self.words.take(side, place)
+        if is_one:
+            self.left[side].remove(place)
 
     def _join_units(self) -> None:
         """Make one difference of a number and its unit."""
         numbers = [one for one in self.found if one.kind == "number"]
         for one, two in pairwise(numbers):
-            spans = (one.source_span, two.source_span)
-            if None not in spans and abs(spans[1][0] - spans[0][1]) <= 1:  # type: ignore[index]
+            first, second = one.source_span, two.source_span
+            if first and second and abs(second[0] - first[1]) <= 1:
                 self.found.remove(two)
 
-    def steps(self, part: str, kind: Kind) -> None:
-        """Tell of quantities or modalities of another strength."""
-        left = self._left((part,))
-        if part == MODALITY:
-            for side in (0, 1):
-                left[side].extend(
-                    p for p in self.words.left[side] if self.words.words[side][p].key == "will"
-                )
-        for i, j in _paired(self.words, *left):
-            first, second = self.words.words[0][i], self.words.words[1][j]
-            if part == MODALITY and first.text.lower() == second.text.lower():
-                self._take(([i], [j]))  # have to, do not have to: the negation was told
-                continue
-            if part == MODALITY and first.key == second.key:
-                continue
-            self.tell(kind, [i], [j], LIKELY)
-        for side in (0, 1):
-            for place in self._left((part,))[side]:
-                key = self.words.words[side][place].key
-                asking = any(reading.question for reading in self.texts)
-                vague = key in VAGUE or (part == MODALITY and asking)
-                if not vague and place + 1 not in self.words.left[side]:
-                    self.tell(kind, *(([place], []) if side == 0 else ([], [place])), PERHAPS)
+    def quantities(self) -> None:
+        """Tell of quantities of another strength: *all* for *most*."""
+        for i, j in self.matched.pair(*self.matched.left_of("quantity")):
+            self.tell("quantity", [i], [j], LIKELY)
+        vague = lexicon.cues()["vague"]
+        self._unpaired("quantity", lambda word: word.key in vague)
+
+    def modalities(self) -> None:
+        """Tell of what is more or less certain or binding: *must* for *may*."""
+        left, right = self.matched.left_of("modality")
+        will = self.matched.left_where(lambda word: word.key == "will")
+        for i, j in self.matched.pair([*left, *will[0]], [*right, *will[1]]):
+            first, second = self.words[0][i], self.words[1][j]
+            if first.lower == second.lower:  # have to, do not have to: the negation was told
+                self.matched.take([i], [j])
+            elif first.key != second.key:
+                self.tell("modality", [i], [j], LIKELY)
+        self._unpaired("modality", lambda _: any(self.asking))
+
+    def _unpaired(
+        self, kind: Literal["quantity", "modality"], vague: Callable[[Word], bool]
+    ) -> None:
+        """Tell of words that one text alone has, unless vague or beside others of that kind."""
+        for side, places in enumerate(self.matched.left_of(kind)):
+            for place in places:
+                if vague(self.words[side][place]) or place + 1 in self.left[side]:
+                    self.left[side].remove(place)
                 else:
-                    self.words.take(side, place)
+                    self.tell_alone(kind, side, [place], PERHAPS)
 
-    def times(self) -> None:
-        """Tell of words such as *today* and *tomorrow*, *morning* and *evening*."""
-        times = lexicon.cues()["time"]
-        left = (
-            [place for place in left if words[place].text.lower() in times]
-            for words, left in zip(self.words.words, self.words.left, strict=True)
-        )
-        for i, j in _paired(self.words, *left):
-            first, second = (
-                words[place].text.lower()
-                for words, place in zip(self.words.words, (i, j), strict=True)
-            )
-            if times[first] == times[second] and self.words.in_gap(i, j):
-                self.tell("tense", [i], [j], LIKELY)
+    def small_words(self, kind: Kind, cue: str, *, alike: bool) -> None:
+        """Tell of words of a table that stand for each other: *and* for *or*, *today* for *then*.
 
-    def small_words(self) -> None:
-        """Tell of *and* for *or*, of *few* for *a few*, and of *month* for *year*."""
-        for kind, cue in (("quantity", "coordinator"), ("number", "period")):
-            table = lexicon.cues()[cue]
-            left = (
-                [place for place in left if words[place].text.lower() in table]
-                for words, left in zip(self.words.words, self.words.left, strict=True)
-            )
-            for i, j in _paired(self.words, *left):
-                meant = {
-                    table[words[place].text.lower()]
-                    for words, place in zip(self.words.words, (i, j), strict=True)
-                }
-                if self.words.in_gap(i, j) and len(meant) == 2 and all(meant):
-                    self.tell(kind, [i], [j], LIKELY)  # type: ignore[arg-type]
-        for i, j in self.words.same:
-            word = self.words.words[0][i]
-            if word.part != QUANTITY or word.text.lower() not in FEW:
+        Either those that the table gives one meaning, or those that it gives two.
+        """
+        table = lexicon.cues()[cue]
+        for i, j in self.matched.pair(
+            *self.matched.left_where(lambda word: word.text.lower() in table)
+        ):
+            first, second = table[self.words[0][i].lower], table[self.words[1][j].lower]
+            telling = first == second if alike else first != second and first and second
+            if telling and self.matched.in_gap(i, j):
+                self.tell(kind, [i], [j], LIKELY)
+
+    def few(self) -> None:
+        """Tell of *few* for *a few*: an article makes more of it."""
+        for i, j in self.matched.same:
+            word = self.words[0][i]
+            if word.part != "quantity" or word.lower not in lexicon.cues()["few"]:
                 continue
-            articles = [
-                place > 0 and words[place - 1].text.lower() == "a"
-                for words, place in zip(self.words.words, (i, j), strict=True)
-            ]
-            if articles[0] != articles[1]:
-                shown = ([i - 1, i] if articles[0] else [i]), ([j - 1, j] if articles[1] else [j])
-                self.tell("quantity", *shown, LIKELY)
+            first, second = (
+                [place - 1, place] if place and words[place - 1].lower == "a" else [place]
+                for words, place in zip(self.words, (i, j), strict=True)
+            )
+            if len(first) != len(second):
+                self.tell("quantity", first, second, LIKELY)
 
     def tense(self) -> None:
         """Tell of verbs that both texts have in another time."""
-        if any(reading.question for reading in self.texts):
+        if any(self.asking):
             return
-        source, target = self.words.words
-        for i, j in (*self.words.same, *self.words.moved):
+        source, target = self.words
+        for i, j in self.matched.links:
             if not source[i].form:
                 continue
             times = _time(source, i), _time(target, j)
             if None not in times and times[0] != times[1]:
-                if not clauses_exchanged(self.words):
+                if not clauses.exchanged(self.matched):
                     self.tell("tense", [i], [j], LIKELY)
                 return
 
-    def spelling(self) -> None:
-        """Tell of words spelt in two ways."""
-        left, right = (
-            [(place, words[place].text.lower(), words[place].part) for place in places[:LONGEST]]
-            for words, places in zip(self.words.words, self.words.left, strict=True)
-        )
-        for i, word, part in left:
-            for j, other, beside in right:
-                near = abs(len(word) - len(other)) <= 2 and CONTENT in (part, beside)
-                if near and are_spellings(word, other):
-                    self.tell("spelling", [i], [j], LIKELY)
-                    break
-
     def names(self) -> None:
         """Tell of names that differ."""
-        for runs in _paired_runs(self.words, *self._left((NAME,))):
-            self.tell("name", *runs, LIKELY)
+        for first, second in self.matched.pair_runs(*self.matched.left_of("name")):
+            self.tell("name", first, second, LIKELY)
 
     def others(self) -> None:
         """Tell of words replaced, added and removed."""
-        parts = (CONTENT, NAME, NUMBER, DATE, UNIT)
-        for i, j in _linked(self.words, *self._left(parts)):
+        parts: tuple[Part, ...] = ("content", "name", *FIGURES)
+        for i, j in self.matched.pair_linked(*self.matched.left_of(*parts)):
             self.tell("replaced", [i], [j], LIKELY)
-        for runs in _paired_runs(self.words, *self._left(parts)):
-            if self._is_party(*runs):
-                self._take(runs)
-                spans = map(_clause, self.words.words, runs)
-                first, second = map(_widened, self.texts, spans)
-                self._add("roles", first, second, LIKELY)
+        for first, second in self.matched.pair_runs(*self.matched.left_of(*parts)):
+            if self._is_other_party(first, second):
+                self.matched.take(first, second)
+                self._add_roles(first, second, LIKELY)
             else:
-                self.tell("replaced", *runs, LIKELY)
-        left = self._left(parts)
-        if self._has("reordered") and all(len(one) == 1 for one in left):
-            (i,), (j,) = left
-            if sort_of(self.words.words[0][i]) == sort_of(self.words.words[1][j]):
+                self.tell("replaced", first, second, LIKELY)
+        left, right = self.matched.left_of(*parts)
+        reordered = any(one.kind == "reordered" for one in self.found)
+        if reordered and len(left) == len(right) == 1:
+            sorts = {sort_of(self.words[0][left[0]]), sort_of(self.words[1][right[0]])}
+            if len(sorts) == 1:
+                self.tell("replaced", left, right, PERHAPS)
+        if not self.found and not left and not right:  # nothing else tells them apart
+            prepositions = lexicon.cues()["preposition"]
+            small = self.matched.left_where(lambda word: word.key in prepositions)
+            for i, j in self.matched.pair(*small):
                 self.tell("replaced", [i], [j], PERHAPS)
-        if not self.found and not any(self._left(parts)):  # nothing else tells them apart
-            prepositions = (
-                [place for place in left if words[place].key in lexicon.cues()["preposition"]]
-                for words, left in zip(self.words.words, self.words.left, strict=True)
-            )
-            for i, j in _paired(self.words, *prepositions):
-                self.tell("replaced", [i], [j], PERHAPS)
-        for side, kind in ((0, "removed"), (1, "added")):
-            for run in _runs(self._left(parts)[side], self.words.words[side]):
-                self.tell(kind, *((run, []) if side == 0 else ([], run)), LIKELY)  # type: ignore[arg-type]
+        kinds: tuple[Kind, Kind] = ("removed", "added")
+        for side, kind in enumerate(kinds):
+            for run in runs(self.matched.left_of(*parts)[side], self.words[side]):
+                self.tell_alone(kind, side, run, LIKELY)
 
-    def _is_party(self, first: Sequence[int], second: Sequence[int]) -> bool:
+    def _is_other_party(self, first: Sequence[int], second: Sequence[int]) -> bool:
         """Tell whether a noun stands where the other text has one that both texts have elsewhere.
 
         *The tenant stays until the landlord pays*, *the tenant stays until the tenant pays*.
         """
-        words = self.words.words
-        if len(first) != 1 or len(second) != 1 or not self.words.in_gap(first[0], second[0]):
+        if len(first) != 1 or len(second) != 1 or not self.matched.in_gap(first[0], second[0]):
             return False
-        for side, (place,) in zip(words, (first, second), strict=True):
-            article = place > 0 and side[place - 1].text.lower() == "the"
-            if not article or sort_of(side[place]) != "n":
+        for words, (place,) in zip(self.words, (first, second), strict=True):
+            article = place > 0 and words[place - 1].lower == "the"
+            if not article or sort_of(words[place]) != "n":
                 return False
-        known = {words[0][i].key for i, _ in (*self.words.same, *self.words.moved)}
-        return (words[0][first[0]].key in known) != (words[1][second[0]].key in known)
-
-    def _left(self, parts: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Return words of some parts that nothing has been told of yet."""
-        (first, second), (left, right) = self.words.words, self.words.left
-        return (
-            [place for place in left if first[place].part in parts],
-            [place for place in right if second[place].part in parts],
-        )
-
-    def _has(self, kind: Kind) -> bool:
-        return any(one.kind == kind for one in self.found)
+        known = {self.words[0][i].key for i, _ in self.matched.links}
+        return (self.words[0][first[0]].key in known) != (self.words[1][second[0]].key in known)
 
 
 def _whole(words: Sequence[Word], place: int) -> list[int]:
@@ -447,69 +379,10 @@ def _with(words: Sequence[Word], places: Sequence[int], place: int) -> list[int]
     return sorted(near | {place})
 
 
-def _paired(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
-    """Pair words that stand for each other: in the same gap first, the others in order."""
-    pairs, free = [], [*right]
-    later = []
-    for i in left:
-        near = next((j for j in free if words.in_gap(i, j)), None)
-        if near is None:
-            later.append(i)
-        else:
-            pairs.append((i, near))
-            free.remove(near)
-    return sorted([*pairs, *zip(later, free, strict=False)])
-
-
-def _linked(words: Counterparts, left: Sequence[int], right: Sequence[int]) -> list[Link]:
-    """Return words that a plan moves to each other, each at most once."""
-    pairs: list[Link] = []
-    for i, j in sorted(words.linked):
-        taken = any(i == one or j == other for one, other in pairs)
-        if i in left and j in right and not taken and not words.in_gap(i, j):
-            pairs.append((i, j))
-    return pairs
-
-
-def _runs(places: Sequence[int], words: Sequence[Word]) -> list[list[int]]:
-    """Return places in runs with nothing but words of grammar between them."""
-    runs: list[list[int]] = []
-    for place in places:
-        between = words[runs[-1][-1] + 1 : place] if runs else ()
-        if runs and all(word.part == FUNCTION and word.key != "and" for word in between):
-            runs[-1].append(place)
-        else:
-            runs.append([place])
-    return runs
-
-
-def _paired_runs(
-    words: Counterparts, left: Sequence[int], right: Sequence[int]
-) -> list[tuple[list[int], list[int]]]:
-    """Return runs of words that stand in the same gap of either text."""
-    pairs, free = [], _runs(right, words.words[1])
-    for run in _runs(left, words.words[0]):
-        near = next((one for one in free if _in_place(words, run[0], one[0])), None)
-        if near is not None:
-            pairs.append((run, near))
-            free.remove(near)
-    return pairs
-
-
-def _in_place(words: Counterparts, i: int, j: int) -> bool:
-    """Tell whether two words stand in the same gap, and not behind two different prepositions."""
-    if not words.in_gap(i, j):
-        return False
-    heads = {
-        preposition_before(side, place) for side, place in zip(words.words, (i, j), strict=True)
-    }
-    return len(heads) == 1 or None in heads or (i, j) in words.linked
-
-
 def _time(words: Sequence[Word], place: int) -> str | None:
     """Return the time of a verb by its form and what stands before it; None if it has none."""
     word = words[place]
-    if not word.form or (word.part not in (CONTENT, FUNCTION)):
+    if not word.form or (word.part not in ("content", "function")):
         return None
     if word.form == "future":
         return word.form
@@ -517,15 +390,15 @@ def _time(words: Sequence[Word], place: int) -> str | None:
         before = words[near]
         if before.key == "have":
             return "past" if word.form == "past" else None
-        if before.part == MODALITY:
+        if before.part == "modality":
             return None
-        if before.part == FUNCTION and before.form:
+        if before.part == "function" and before.form:
             return before.form
         if before.key == "to" and not (near and words[near - 1].form == "future"):
             return None
-        if before.part in (CONTENT, NAME) and before.form != "participle":
+        if before.part in ("content", "name") and before.form != "participle":
             break
-    if word.form == "participle" or word.text.lower() in lexicon.cues()["unchanged"]:
+    if word.form == "participle" or word.lower in lexicon.cues()["unchanged"]:
         return None
     return "present" if word.form == "base" else word.form
 
@@ -537,15 +410,15 @@ def _span(words: Sequence[Word], places: Sequence[int]) -> Span | None:
 def _clause(words: Sequence[Word], places: Sequence[int]) -> Span:
     """Return the place of a range of words, with the article before the first."""
     low, high = places[0], places[-1]
-    while low > 0 and words[low - 1].text.lower() in lexicon.cues()["determiner"]:
+    while low > 0 and words[low - 1].lower in lexicon.cues()["determiner"]:
         low -= 1
     return words[low].start, words[high].end
 
 
-def _widened(reading: Reading, span: Span) -> Span:
+def _widened(text: str, span: Span) -> Span:
     """Return the whole clause around words, up to the next pauses, unless it is long."""
     low, high = span
-    starts = [0, *(found.end() for found in PAUSE.finditer(reading.text, 0, low))]
-    end = PAUSE.search(reading.text, high)
-    wide = starts[-1], end.start() if end else len(reading.text.rstrip(" .!?"))
+    starts = [0, *(found.end() for found in PAUSE.finditer(text, 0, low))]
+    end = PAUSE.search(text, high)
+    wide = starts[-1], end.start() if end else len(text.rstrip(" .!?"))
     return wide if wide[1] - wide[0] <= CLAUSE else span

@@ -7,28 +7,22 @@ from functools import lru_cache
 
 from movers.difference.finder import differences
 from movers.difference.kinds import Kind
-from movers.difference.plain_words import DATE, NAME, NUMBER, UNIT, read
+from movers.difference.plain_words import Part, read
 from movers.errors import InputError, no_such
 
 Guard = Callable[[str, str], str | None]
 """What says why two texts are kept apart; None if nothing does."""
 
 
-@lru_cache(maxsize=1 << 17)
-def _figures(text: str) -> tuple[str, ...]:
-    """Return figures, dates and units of a text, sorted; an article counts as one."""
-    words = read(text).words
-    counted = (word.key for word in words if word.part in (NUMBER, DATE, UNIT) and word.key != "1")
-    return tuple(sorted(counted))
-
-
-@lru_cache(maxsize=1 << 17)
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(sorted(word.key for word in read(text).words if word.part == NAME))
+@lru_cache(maxsize=1 << 18)
+def _keys(text: str, *parts: Part) -> tuple[str, ...]:
+    """Return the words of some parts, sorted; an article counts as one."""
+    words = (word for word in read(text) if word.part in parts)
+    return tuple(sorted(word.key for word in words if word.key != "1"))
 
 
 def _numbers(source: str, target: str) -> str | None:
-    first, second = _figures(source), _figures(target)
+    first, second = (_keys(text, "number", "date", "unit") for text in (source, target))
     if first == second:
         return None
     lacking = (", ".join(word for word in one if word not in other) for one, other in
@@ -36,9 +30,9 @@ def _numbers(source: str, target: str) -> str | None:
     return "another number: {} / {}".format(*(one or "none" for one in lacking))
 
 
-def _other_names(source: str, target: str) -> str | None:
-    first, second = _names(source), _names(target)
-    return None if first == second else f"another name: {', '.join({*first} ^ {*second})}"
+def _names(source: str, target: str) -> str | None:
+    first, second = _keys(source, "name"), _keys(target, "name")
+    return None if first == second else f"another name: {', '.join(sorted({*first} ^ {*second}))}"
 
 
 def _of_kind(*kinds: Kind) -> Guard:
@@ -53,7 +47,7 @@ def _of_kind(*kinds: Kind) -> Guard:
 
 GUARDS: dict[str, Guard] = {
     "numbers": _numbers,
-    "names": _other_names,
+    "names": _names,
     "renamed": _of_kind("name"),
     "negation": _of_kind("negation"),
     "opposites": _of_kind("opposite"),

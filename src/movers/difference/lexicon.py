@@ -12,7 +12,6 @@ SUFFIXES = (
     ("ing", "e"), ("ing", ""),
 )  # fmt: skip
 """Regular endings and what stands in their place in the lemma."""
-PAST, PRESENT, PARTICIPLE, BASE = "past", "present", "participle", "base"
 DEGREES = ("er", "est")
 DOUBLED = "bdgklmnprt"
 """Consonants that are doubled before an ending."""
@@ -122,10 +121,10 @@ def lemma_of(word: str) -> tuple[str, str]:
     """Return the lemma of a lower-case word, and its form if it may be a verb."""
     if word in _forms():
         lemma, part = _forms()[word]
-        return lemma, (PARTICIPLE if word.endswith("ing") else PAST) if part == "v" else ""
+        return lemma, ("participle" if word.endswith("ing") else "past") if part == "v" else ""
     known = words()
     if word in known and not word.endswith(("ed", "ing", "s")):
-        return word, BASE if "v" in known[word] else ""
+        return word, "base" if "v" in known[word] else ""
     for ending, instead in SUFFIXES:
         if not word.endswith(ending) or len(word) < len(ending) + 2:
             continue
@@ -137,9 +136,9 @@ def lemma_of(word: str) -> tuple[str, str]:
             continue
         if ending.endswith("s") and word in known and "ss" in word:
             continue
-        form = PAST if ending.endswith("ed") else PARTICIPLE if ending == "ing" else PRESENT
+        form = "past" if ending.endswith("ed") else "participle" if ending == "ing" else "present"
         return stem, form if "v" in known[stem] else ""
-    return word, BASE if "v" in known.get(word, "") else ""
+    return word, "base" if "v" in known.get(word, "") else ""
 
 
 def _doubled(stem: str) -> bool:

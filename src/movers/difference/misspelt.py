@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Literal
 
 from movers.difference import lexicon
-from movers.difference.plain_words import CONTENT, read
+from movers.difference.plain_words import read
 from movers.errors import missing
 
 Spelling = Literal["keep", "repair"]
@@ -86,14 +86,6 @@ class Repair:
     span: tuple[int, int]
 
 
-@dataclass(frozen=True)
-class Repaired:
-    """A text with its typing errors mended, and what was changed."""
-
-    text: str
-    repairs: tuple[Repair, ...]
-
-
 def is_slip(one: Repair) -> bool:
     """Tell whether a single typing error explains a repair, so that it may be told unasked."""
     from rapidfuzz.distance import OSA
@@ -101,28 +93,24 @@ def is_slip(one: Repair) -> bool:
     return bool(OSA.distance(one.word.lower(), one.instead) == 1)
 
 
-def repair(text: str, *, beside: str = "") -> Repaired:
-    """Mend the typing errors of an English text; figures and what is capitalised stay.
+def repair(text: str, *, beside: str = "") -> tuple[str, tuple[Repair, ...]]:
+    """Mend the typing errors of an English text, and say which; capitals and figures stay.
 
-    Parameters
-    ----------
-    text
-        The text.
-    beside
-        Another text, whose words are likelier than others to be meant.
+    The words of a text ``beside`` it are likelier than others to be meant.
 
     Examples
     --------
-    >>> repair("i wuold like to cancle my subscripton").text
-    'i would like to cancel my subscription'
+    >>> mended, repairs = repair("i wuold like to cancle my subscripton")
+    >>> mended, len(repairs)
+    ('i would like to cancel my subscription', 3)
     """
     if package := lacking_package():
         raise missing(package, "mending typing errors")
-    likely = frozenset(word.text.lower() for word in read(beside).words)
+    likely = frozenset(word.lower for word in read(beside))
     repairs = []
-    for word in read(text).words:
-        lower = word.text.lower()
-        if word.part != CONTENT or not _may_be_misspelt(lower):
+    for word in read(text):
+        lower = word.lower
+        if word.part != "content" or not _may_be_misspelt(lower):
             continue
         instead = correct(lower, likely & _near(likely, lower)) or correct(lower)
         if instead is not None:
@@ -130,7 +118,7 @@ def repair(text: str, *, beside: str = "") -> Repaired:
     mended = text
     for one in reversed(repairs):
         mended = mended[: one.span[0]] + one.instead + mended[one.span[1] :]
-    return Repaired(mended, tuple(repairs))
+    return mended, tuple(repairs)
 
 
 @lru_cache(maxsize=1 << 16)

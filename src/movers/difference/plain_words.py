@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from unicodedata import category
 
 from movers.difference import lexicon
 
-CONTENT, FUNCTION, NUMBER, DATE, UNIT = "content", "function", "number", "date", "unit"
-NEGATION, QUANTITY, MODALITY, NAME, MARK = "negation", "quantity", "modality", "name", "mark"
+Part = Literal[
+    "content", "function", "number", "date", "unit", "negation", "quantity", "modality", "name",
+    "mark", "unit?", "month?", "ordinal?", "short?", "to?", "name?", "her?",
+]  # fmt: skip
+"""What part a word has; the words beside one decide the parts that end in ``?``."""
 TOKEN = re.compile(
     r"[-−](?<![^\s(].)\d[\d.,]*\d|[-−](?<![^\s(].)\d|"  # below zero
     r"\d[\d.,:/-]*\d(?:st|nd|rd|th)?\b|\d+(?:st|nd|rd|th)\b|"
@@ -24,33 +26,25 @@ TOKEN = re.compile(
 )
 ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"“”]*\w|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 """What is one name whatever it is made of."""
-PIECES = re.compile(r"^(.+?)(n['’]t|['’](?:s|re|m|ll|ve|d))$", re.IGNORECASE)
-CANNOT = re.compile(r"^(can)(not)$", re.IGNORECASE)
+PIECES = re.compile(r"^(.+?)(n['’]t|['’](?:s|re|m|ll|ve|d)|(?<=can)not)$", re.IGNORECASE)
 WITH_ADDRESSES = re.compile(f"{ADDRESS.pattern}|{TOKEN.pattern}")
-SHORT = {"ca": "can", "wo": "will", "sha": "shall"}
-"""What a verb is called before n't."""
 HALVES = {"am": 0, "pm": 12}
 """Units that tell the time of day, and the hours before each."""
-GOING = "going"
-"""Followed by *to* and a verb, it is another *will*."""
+IN_DOUBT: dict[str, Part] = {
+    "may": "month?", "march": "month?", "second": "ordinal?", "her": "her?", "going": "to?",
+}  # fmt: skip
+"""Words that are one thing or another by what stands beside them."""
 DENIALS = ("n't", "not", "never")
 GRAMMAR = ("determiner", "preposition", "conjunction", "auxiliary")
 OPENING = frozenset('"“.?!`')
 """What a word may be capitalised behind."""
-UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD = "unit?", "month?", "ordinal?"
-SHORT_OR_WORD, CUE_BEFORE_TO, NAME_OR_WORD = "short?", "to?", "name?"
-HER_OR_HER = "her?"
-IN_DOUBT = frozenset((
-    UNIT_OR_WORD, MONTH_OR_WORD, ORDINAL_OR_WORD, SHORT_OR_WORD, CUE_BEFORE_TO, NAME_OR_WORD,
-    HER_OR_HER,
-))  # fmt: skip
-"""Parts that the words beside one decide."""
 HEADLINE = 0.7
 """Share of capitalised words from which a text is a headline."""
 KNOWN = 0.6
 """Share of its words that the tables know of an English text, typing errors and all."""
 Piece = tuple[str, int, int]
-Usual = tuple[str, str, str]
+Usual = tuple[str, Part, str]
+"""What a word is compared by, its part and its form."""
 
 
 class Word(NamedTuple):
@@ -63,54 +57,59 @@ class Word(NamedTuple):
     start: int
     end: int
     key: str
-    part: str
+    part: Part
     form: str = ""
 
-
-@dataclass(frozen=True)
-class Reading:
-    """The words of a text without its punctuation, and whether it asks something."""
-
-    text: str
-    words: tuple[Word, ...]
-    question: bool
+    @property
+    def lower(self) -> str:
+        """The word in small letters."""
+        return self.text.lower()
 
 
 @lru_cache(maxsize=8192)
-def read(text: str) -> Reading:
-    """Cut a text into words.
+def read(text: str) -> tuple[Word, ...]:
+    """Cut a text into words, without its punctuation.
 
     Examples
     --------
-    >>> [word.key for word in read("He wasn't paid 1,000 dollars.").words]
+    >>> [word.key for word in read("He wasn't paid 1,000 dollars.")]
     ['he', 'be', 'not', 'pay', '1000', '$']
     """
     pieces = _pieces(text)
     headline = _is_headline(pieces)
     words = [
         _in_context(pieces, place, headline=headline)
-        if (usual := _usual(piece[0]))[1] in IN_DOUBT
+        if (usual := _usual(piece[0]))[1][-1] == "?"
         else Word(*piece, *usual)
         for place, piece in enumerate(pieces)
     ]
-    if any(word.part == NUMBER and ":" in word.key for word in words):  # not in digits alone
+    if any(word.part == "number" and ":" in word.key for word in words):  # not in digits alone
         words = [*_merged(words)]
-    if any(word.key in HALVES and word.part == UNIT for word in words):
+    if any(word.key in HALVES and word.part == "unit" for word in words):
         words = [*_on_the_clock(words)]
-    plain = tuple(_as_compared([word for word in words if word.part != MARK]))
-    return Reading(text, plain, _asks(text, plain))
+    return tuple(_as_compared([word for word in words if word.part != "mark"]))
 
 
-def look_english(*readings: Reading) -> bool:
+def asks(text: str) -> bool:
+    """Tell whether a text ends like a question, or begins like one: *is it open*."""
+    text, words, cues = text.rstrip(), read(text), lexicon.cues()
+    if text.endswith(("?", "？")):
+        return True
+    if len(words) < 3 or text.endswith("."):
+        return False
+    return words[0].lower in cues["asking"] and words[1].key in cues["pronoun"]
+
+
+def look_english(*texts: str) -> bool:
     """Tell whether the tables know most words that are neither names, figures nor signs."""
     words = [
         word
-        for reading in readings
-        for word in reading.words
-        if word.part not in (NUMBER, DATE, UNIT, NAME)
+        for text in texts
+        for word in read(text)
+        if word.part not in ("number", "date", "unit", "name")
         and (word.text[0].isalpha() or word.text[0] in "'’")
     ]
-    known = sum(word.part != CONTENT or _is_common(word.text.lower()) for word in words)
+    known = sum(word.part != "content" or _is_common(word.lower) for word in words)
     return known >= KNOWN * len(words)
 
 
@@ -120,16 +119,12 @@ def _pieces(text: str) -> list[Piece]:
     token_or_address = WITH_ADDRESSES if "@" in text or "://" in text or "www." in text else TOKEN
     for found in token_or_address.finditer(text):
         token, (start, end) = found[0], found.span()
-        cut = None
-        if "'" in token or "’" in token:
-            cut = PIECES.match(token)
-        elif token in ("cannot", "Cannot", "CANNOT"):
-            cut = CANNOT.match(token)
-        if cut is None:
-            pieces.append((token, start, end))
-        else:
+        joined = "'" in token or "’" in token or token in ("cannot", "Cannot", "CANNOT")
+        if joined and (cut := PIECES.match(token)):
             middle = start + len(cut[1])
             pieces += ((cut[1], start, middle), (cut[2], middle, end))
+        else:
+            pieces.append((token, start, end))
     return pieces
 
 
@@ -145,11 +140,11 @@ def _in_context(pieces: Sequence[Piece], place: int, *, headline: bool) -> Word:
     text, start, end = pieces[place]
     lower = text.lower()
     key, part, form = _usual(lower)
-    if part in IN_DOUBT:
+    if part.endswith("?"):
         key, part, form = _beside(pieces, place, lower, part)
-    capital = part == CONTENT and text[0].isupper()
+    capital = part == "content" and text[0].isupper()
     if capital and ((not headline and _inside(pieces, place)) or not _is_common(lower)):
-        return Word(text, start, end, lower, NAME)
+        return Word(text, start, end, lower, "name")
     return Word(text, start, end, key, part, form)
 
 
@@ -163,36 +158,36 @@ def _is_common(lower: str) -> bool:
     return lower in lexicon.words() or lexicon.lemma_of(lower)[0] != lower
 
 
-def _beside(pieces: Sequence[Piece], place: int, lower: str, part: str) -> Usual:
+def _beside(pieces: Sequence[Piece], place: int, lower: str, part: Part) -> Usual:
     """Return what a word is where the tables know it as two things."""
     before = pieces[place - 1][0].lower() if place else ""
     behind = pieces[place + 1][0].lower().replace("’", "'") if place + 1 < len(pieces) else ""
     cues = lexicon.cues()
-    if part == UNIT_OR_WORD:
+    if part == "unit?":
         counted = before[-1:].isdigit() or before in cues["number"] or before in cues["multiple"]
-        return (cues["unit"][lower], UNIT, "") if counted else _usual_word(lower)
-    if part == MONTH_OR_WORD:
+        return (cues["unit"][lower], "unit", "") if counted else _usual_word(lower)
+    if part == "month?":
         named = pieces[place][0][0].isupper() and _inside(pieces, place)
-        return (lower, DATE, "") if named else _usual_word(lower)
-    if part == ORDINAL_OR_WORD:
+        return (lower, "date", "") if named else _usual_word(lower)
+    if part == "ordinal?":
         if before in ("a", "per", "each"):
             return _usual_word(lower)
-        return f"ordinal:{cues['ordinal'][lower]}", NUMBER, ""
-    if part == SHORT_OR_WORD:
-        return _usual_word(SHORT[lower] if behind == "n't" else lower)
-    if part == HER_OR_HER:  # her money, but: from her
-        owned = behind[:1].isalpha() and _usual(behind)[1] == CONTENT
-        return (lower, FUNCTION, "") if owned else _usual_word(lower)
+        return f"ordinal:{cues['ordinal'][lower]}", "number", ""
+    if part == "short?":
+        return _usual_word(cues["short"][lower] if behind == "n't" else lower)
+    if part == "her?":  # her money, but: from her
+        owned = behind[:1].isalpha() and _usual(behind)[1] == "content"
+        return (lower, "function", "") if owned else _usual_word(lower)
     lemma, form = lexicon.lemma_of(lower)
     if behind == "to" and lemma in cues["negation to"]:
-        return lemma, NEGATION, form
+        return lemma, "negation", form
     if behind == "to" and lower in cues["modality to"]:  # need not is no must not
         denied = before.replace("’", "'") in DENIALS
-        return "need" if denied else cues["modality to"][lower], MODALITY, ""
-    if lower == GOING:
+        return "need" if denied else cues["modality to"][lower], "modality", ""
+    if lower == "going":  # going to and a verb is another will
         then = pieces[place + 2][0].lower() if behind == "to" and place + 2 < len(pieces) else ""
         if lexicon.words().get(then, "").startswith("v"):
-            return "will", FUNCTION, "future"
+            return "will", "function", "future"
     return _usual_word(lower)
 
 
@@ -203,39 +198,31 @@ def _usual(text: str) -> Usual:
     if lower[0] == "’" or lower == "n’t":
         lower = lower.replace("’", "'")
     usual = _usual_lower(lower)
-    return ("", NAME_OR_WORD, "") if usual[1] == CONTENT and text[0].isupper() else usual
+    return ("", "name?", "") if usual[1] == "content" and text[0].isupper() else usual
 
 
 @lru_cache(maxsize=1 << 16)
 def _usual_lower(lower: str) -> Usual:
     cues = lexicon.cues()
     if len(lower) > 4 and ADDRESS.fullmatch(lower):
-        return lower, NAME, ""
+        return lower, "name", ""
     if any(map(str.isdigit, lower)):
-        return _figure(lower), NUMBER, ""
+        return _figure(lower), "number", ""
     if lower in cues["unit"]:
-        return ("", UNIT_OR_WORD, "") if lower[0].isalpha() else (cues["unit"][lower], UNIT, "")
+        return ("", "unit?", "") if lower[0].isalpha() else (cues["unit"][lower], "unit", "")
     if lower == "'" or not (lower[0].isalpha() or lower[0] == "'"):
-        return lower, CONTENT if _is_sign(lower) else MARK, ""
-    if lower in ("may", "march"):
-        return "", MONTH_OR_WORD, ""
+        return lower, "content" if _is_sign(lower) else "mark", ""
+    if lower in IN_DOUBT:
+        return "", IN_DOUBT[lower], ""
     if lower in cues["day"] or lower in cues["month"]:
-        return lower, DATE, ""
-    if lower == "second":
-        return "", ORDINAL_OR_WORD, ""
-    if lower == "her":
-        return "", HER_OR_HER, ""
+        return lower, "date", ""
     for part in ("number", "multiple", "ordinal", "fraction"):
         if lower in cues[part]:
-            return f"{part}:{cues[part][lower]}", NUMBER, ""
-    if lower in SHORT:
-        return "", SHORT_OR_WORD, ""
-    if (
-        lower == GOING
-        or lower in cues["modality to"]
-        or lexicon.lemma_of(lower)[0] in cues["negation to"]
-    ):
-        return "", CUE_BEFORE_TO, ""
+            return f"{part}:{cues[part][lower]}", "number", ""
+    if lower in cues["short"]:
+        return "", "short?", ""
+    if lower in cues["modality to"] or lexicon.lemma_of(lower)[0] in cues["negation to"]:
+        return "", "to?", ""
     return _usual_word(lower)
 
 
@@ -252,21 +239,21 @@ def _usual_word(lower: str) -> Usual:
     cues = lexicon.cues()
     lemma, form = lexicon.lemma_of(lower)
     if lower in cues["run together"]:
-        return "not", NEGATION, ""
+        return "not", "negation", ""
     if lower in cues["negation"] or lemma == "lack":
-        return "not" if lower == "n't" else lemma if lemma == "lack" else lower, NEGATION, form
+        return "not" if lower == "n't" else lemma if lemma == "lack" else lower, "negation", form
     if cues["auxiliary"].get(lower):
         key, tense = cues["auxiliary"][lower].split()
-        return key, FUNCTION, tense
+        return key, "function", tense
     if lower in cues["modality"]:
-        return cues["modality"][lower], MODALITY, ""
+        return cues["modality"][lower], "modality", ""
     if lower in cues["quantity"]:
-        return cues["quantity"][lower], QUANTITY, ""
+        return cues["quantity"][lower], "quantity", ""
     if lower in cues["pronoun"]:
-        return cues["pronoun"][lower] or lower, FUNCTION, ""
+        return cues["pronoun"][lower] or lower, "function", ""
     if any(lower in cues[part] for part in GRAMMAR):
-        return cues["determiner"].get(lower) or lower, FUNCTION, ""
-    return lemma, CONTENT, form
+        return cues["determiner"].get(lower) or lower, "function", ""
+    return lemma, "content", form
 
 
 def _figure(lower: str) -> str:
@@ -279,11 +266,7 @@ def _figure(lower: str) -> str:
     if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", lower):
         lower = lower.replace(",", "")
     if re.fullmatch(r"-?\d+\.\d+", lower):
-        return (
-            lower.rstrip("0").rstrip(".")
-            if lower.count(".") == 1 and lower.endswith("0")
-            else lower
-        )
+        return lower.rstrip("0").rstrip(".")
     return lower.strip(".,:/")
 
 
@@ -292,7 +275,9 @@ def _merged(words: Sequence[Word]) -> Iterator[Word]:
     place = 0
     while place < len(words):
         word = words[place]
-        if word.part != NUMBER or (":" not in word.key and not word.key.replace(".", "").isdigit()):
+        if word.part != "number" or (
+            ":" not in word.key and not word.key.replace(".", "").isdigit()
+        ):
             yield word
             place += 1
             continue
@@ -302,20 +287,19 @@ def _merged(words: Sequence[Word]) -> Iterator[Word]:
             place += 1
             continue
         last = words[end - 1]
-        yield Word("", word.start, last.end, value, NUMBER)._replace(
-            text=" ".join(one.text for one in words[place:end] if one.part != MARK)
-        )
+        text = " ".join(one.text for one in words[place:end] if one.part != "mark")
+        yield Word(text, word.start, last.end, value, "number")
         place = end
 
 
 def _as_compared(words: Sequence[Word]) -> Iterator[Word]:
     """Keep the noughts of *version 2.10*, and take *no later than* for a measure, not a denial."""
     for place, word in enumerate(words):
-        if word.part == NUMBER and "." in word.text and place:
+        if word.part == "number" and "." in word.text and place:
             if words[place - 1].key in lexicon.cues()["numbered"]:
                 word = word._replace(key=word.text)
         elif word.key == "no" and [one.key for one in words[place + 2 : place + 3]] == ["than"]:
-            word = word._replace(part=QUANTITY)
+            word = word._replace(part="quantity")
         yield word
 
 
@@ -325,10 +309,10 @@ def _on_the_clock(words: Sequence[Word]) -> Iterator[Word]:
     while place < len(words):
         word, behind = words[place], words[min(place + 1, len(words) - 1)]
         hour, _, minutes = word.key.partition(":")
-        timed = word.part == NUMBER and behind.part == UNIT and behind.key in HALVES
+        timed = word.part == "number" and behind.part == "unit" and behind.key in HALVES
         if timed and hour.isdigit() and 1 <= int(hour) <= 12:
             key = f"{int(hour) % 12 + HALVES[behind.key]}:{minutes or '00'}"
-            yield Word(f"{word.text} {behind.text}", word.start, behind.end, key, NUMBER)
+            yield Word(f"{word.text} {behind.text}", word.start, behind.end, key, "number")
             place += 2
         else:
             yield word
@@ -338,14 +322,14 @@ def _on_the_clock(words: Sequence[Word]) -> Iterator[Word]:
 def _fraction(words: Sequence[Word], place: int) -> str:
     """Return what an ordinal stands for: *a third of* a share, *May 3rd* the same as *May 3*."""
     key = words[place].key
-    behind = words[place + 1].text.lower() if place + 1 < len(words) else ""
-    before = words[place - 1].text.lower() if place else ""
+    behind = words[place + 1].lower if place + 1 < len(words) else ""
+    before = words[place - 1].lower if place else ""
     if not key.startswith("ordinal:"):
         return key
     if behind == "of" and before in ("a", "one"):
         return f"fraction:1/{key[8:]}"
     if behind == "of" and place + 2 < len(words):
-        behind = words[place + 2].text.lower()
+        behind = words[place + 2].lower
     months = lexicon.cues()["month"].keys()
     return key[8:] if months & {before, behind} else key
 
@@ -355,15 +339,15 @@ def _value(words: Sequence[Word], place: int) -> tuple[int, str | None]:
     total, current, seen = 0.0, 0.0, False
     while place < len(words):
         kind, _, value = words[place].key.partition(":")
-        if words[place].part == NUMBER and kind == "number":
+        if words[place].part == "number" and kind == "number":
             current, seen = current + float(value), True
-        elif words[place].part == NUMBER and kind == "multiple":
+        elif words[place].part == "number" and kind == "multiple":
             factor = float(value)
             current = (current or 1.0) * factor
             if factor >= 1000:
                 total, current = total + current, 0.0
             seen = True
-        elif not seen and words[place].part == NUMBER and kind.replace(".", "", 1).isdigit():
+        elif not seen and words[place].part == "number" and kind.replace(".", "", 1).isdigit():
             if not (place + 1 < len(words) and words[place + 1].key.startswith("multiple")):
                 return place + 1, None
             current, seen = float(kind), True
@@ -380,15 +364,3 @@ def _value(words: Sequence[Word], place: int) -> tuple[int, str | None]:
 
 def _goes_on(words: Sequence[Word], place: int) -> bool:
     return place < len(words) and words[place].key.startswith(("number:", "multiple:"))
-
-
-def _asks(text: str, words: Sequence[Word]) -> bool:
-    if text.rstrip().endswith(("?", "？")):
-        return True
-    if not words or text.rstrip().endswith("."):
-        return False
-    return (
-        len(words) > 2
-        and words[0].text.lower() in ("is", "are", "does", "did", "do", "can")
-        and (words[1].key in lexicon.cues()["pronoun"])
-    )

@@ -8,30 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.difference import lexicon
-from movers.difference.counterparts import (
-    MOVABLE,
-    PERSONS,
-    Counterparts,
-    Link,
-    find_counterparts,
-)
+from movers.difference.counterparts import MOVABLE, Counterparts, Link, find_counterparts, is_party
 from movers.difference.misspelt import are_spellings
-from movers.difference.plain_words import (
-    CONTENT,
-    FUNCTION,
-    MODALITY,
-    NAME,
-    NEGATION,
-    NUMBER,
-    Word,
-    read,
-)
+from movers.difference.plain_words import Word
 
 Given = str | Sequence[str]
-CLAUSES = frozenset(("and", "but", "or"))
-TELLING = frozenset((CONTENT, NAME, NUMBER))
+TELLING = frozenset(("content", "name", "number"))
 """Parts of words that have a meaning by themselves."""
-WITH_OPPOSITES = frozenset((CONTENT, FUNCTION, MODALITY))
+WITH_OPPOSITES = frozenset(("content", "function", "modality"))
 SHARED = 0.5
 """Share of the words of the shorter text that both must have for a denial to be one."""
 
@@ -49,8 +33,7 @@ def find_opposites(found: Counterparts) -> list[Link]:
         for j in found.left[1]:
             if _opposite(first, target[j]) and _answers(found, i, j):
                 pairs.append((i, j))
-                found.take(0, i)
-                found.take(1, j)
+                found.take([i], [j])
                 break
     return pairs
 
@@ -58,9 +41,8 @@ def find_opposites(found: Counterparts) -> list[Link]:
 def _opposite(first: Word, second: Word) -> bool:
     if second.part not in WITH_OPPOSITES:
         return False
-    return lexicon.are_opposite(first.key, second.key) or lexicon.are_opposite(
-        first.text.lower(), second.text.lower()
-    )
+    either = (first.key, second.key), (first.lower, second.lower)
+    return any(lexicon.are_opposite(*pair) for pair in either)
 
 
 def _answers(found: Counterparts, i: int, j: int) -> bool:
@@ -71,45 +53,36 @@ def _answers(found: Counterparts, i: int, j: int) -> bool:
     source, target = found.words
     if found.in_gap(i, j):
         return True
-    if source[i].part != CONTENT or target[j].part != CONTENT:
+    if source[i].part != "content" or target[j].part != "content":
         return False
     if found.moved and is_converse(found, i, j):
         return True
-    links = {*found.same, *found.moved}
-    before = (i - 1, j - 1) in links and source[i - 1].part in (CONTENT, NAME)
-    behind = (i + 1, j + 1) in links and source[i + 1].part in (CONTENT, NAME)
+    links = {*found.links}
+    before = (i - 1, j - 1) in links and source[i - 1].part in ("content", "name")
+    behind = (i + 1, j + 1) in links and source[i + 1].part in ("content", "name")
     return before or behind
 
 
 def is_converse(found: Counterparts, i: int, j: int) -> bool:
     """Tell whether two words say the same with their partners exchanged: *sold* and *bought*."""
     first, second = found.words[0][i], found.words[1][j]
-    pairs = (first.key, second.key), (first.text.lower(), second.text.lower())
+    pairs = (first.key, second.key), (first.lower, second.lower)
     known = not lexicon.pairs_of("converse").isdisjoint(pairs)
     return known and not _same_before(found, i, j)
 
 
 def _same_before(found: Counterparts, i: int, j: int) -> bool:
     """Tell whether the nearest words before two words that have counterparts are counterparts."""
-    partner = dict((*found.same, *found.moved))
-    source, target = found.words
-    before = next(
-        (p for p in range(i - 1, -1, -1) if p in partner and _is_partner(source[p])), None
-    )
-    return (
-        before is not None
-        and partner[before] < j
-        and not any(_is_partner(target[p]) for p in range(partner[before] + 1, j))
-    )
-
-
-def _is_partner(word: Word) -> bool:
-    return word.part in (CONTENT, NAME) or word.key in PERSONS
+    partner, (source, target) = dict(found.links), found.words
+    before = next((p for p in range(i - 1, -1, -1) if p in partner and is_party(source[p])), None)
+    if before is None or partner[before] >= j:
+        return False
+    return not any(is_party(word) for word in target[partner[before] + 1 : j])
 
 
 def negations(words: Sequence[Word]) -> list[int]:
     """Return places of the words that deny something."""
-    return [place for place, word in enumerate(words) if word.part == NEGATION]
+    return [place for place, word in enumerate(words) if word.part == "negation"]
 
 
 def shared(found: Counterparts) -> float:
@@ -119,17 +92,17 @@ def shared(found: Counterparts) -> float:
     """
     first, second = found.words
     counts = [sum(word.part in TELLING for word in words) for words in found.words]
-    both = sum(first[i].part in TELLING for i, _ in (*found.same, *found.moved))
+    both = sum(first[i].part in TELLING for i, _ in found.links)
     if 2 * both < min(counts):
-        left = [second[j].text.lower() for j in found.left[1] if second[j].part == CONTENT]
-        words = (first[i].text.lower() for i in found.left[0] if first[i].part == CONTENT)
-        both += sum(any(are_spellings(word, other) for other in left) for word in words)
+        left, right = found.left_of("content")
+        others = [second[j].lower for j in right]
+        both += sum(any(are_spellings(first[i].lower, other) for other in others) for i in left)
     return both / max(1, min(counts))
 
 
 def share_words(source: str, target: str) -> float:
     """Return the share of the words with a meaning of the shorter text that the other has too."""
-    return shared(find_counterparts(read(source).words, read(target).words))
+    return shared(find_counterparts(source, target))
 
 
 def denies(found: Counterparts) -> tuple[bool, list[Link]]:
@@ -144,8 +117,8 @@ def _denials(words: Sequence[Word]) -> int:
     """Count clauses that are denied: two negations in one cancel, in two they do not."""
     count = negative = 0
     for word in words:
-        negative += word.part == NEGATION
-        if word.key in CLAUSES:
+        negative += word.part == "negation"
+        if word.key in ("and", "but", "or"):
             count, negative = count + negative % 2, 0
     return count + negative % 2
 
@@ -166,7 +139,7 @@ def polarity_differences(pairs: Iterable[tuple[Given, Given]]) -> NDArray[np.boo
     flags = []
     for source, target in pairs:
         first, second = (one if isinstance(one, str) else " ".join(one) for one in (source, target))
-        found = find_counterparts(read(first).words, read(second).words)
+        found = find_counterparts(first, second)
         negated, opposites = denies(found)
         if any(found.words[0][i].part in MOVABLE for i, _ in found.moved):
             opposites = [link for link in opposites if not is_converse(found, *link)]

@@ -12,35 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, islice
 
-from movers.difference import lexicon
-from movers.difference.clauses import (
-    arguments_kept,
-    between_clauses,
-    clauses_exchanged,
-    is_turned,
-    is_verb,
-    passives_of,
-    pause_behind,
-    same_parts,
-    subjects_exchanged,
-)
+from movers.difference import clauses, lexicon
+from movers.difference.clauses import is_verb, pause_behind
 from movers.difference.common_order import common_length
 from movers.difference.counterparts import (
     MOVABLE,
-    PERSONS,
     Counterparts,
     Link,
+    is_person,
     preposition_before,
 )
-from movers.difference.plain_words import (
-    CONTENT,
-    DATE,
-    FUNCTION,
-    NAME,
-    NUMBER,
-    UNIT,
-    Word,
-)
+from movers.difference.plain_words import Word
 
 MOST = 60
 """Pairs of words that are tried for an exchange."""
@@ -48,67 +30,50 @@ LONGEST = 400
 """Words of a text that are tried with each other."""
 GAIN = 2
 """Words in order that an exchange must win: two, for any single word that moved wins one."""
-SURE, UNSURE = 0.9, 0.6
+SURE, LIKELY = 0.9, 0.8
 COMPOUND = frozenset(("of", "'s", "the"))
 """What stands between two words in *the roof of the barn*, *the barn's roof*, *the barn roof*."""
 NEIGHBOURS = 3
 """Words beside one of two joined words among which the other's may stand once more."""
-BROKEN = 0.5
-"""Evidence from attention above which an exchange in doubt is held for one."""
 
 
 Order = tuple[bool, float, tuple[Link, ...]]
 """Whether roles changed, how sure that is, and links of two words that changed places, if any."""
 
 
-def judge_order(found: Counterparts, broken: float | None = None) -> Order | None:
-    """Return what the order of equal words says; None where all stand in the same order.
-
-    Parameters
-    ----------
-    found
-        The words of both texts, matched.
-    broken
-        Share of the relations between words that a model sees broken, from 0 to 1, if known.
-    """
+def judge_order(found: Counterparts) -> Order | None:
+    """Return what the order of equal words says; None where all stand in the same order."""
     if not found.moved and not any(word.key == "by" for words in found.words for word in words):
         return None
-    if clauses_exchanged(found):
+    if clauses.exchanged(found):
         return True, SURE, ()
-    passives = [passives_of(words) for words in found.words]
-    turned = is_turned(found, passives)
-    if not turned and (pair := subjects_exchanged(found)):
+    passives = [clauses.passives_of(words) for words in found.words]
+    turned = clauses.is_turned(found, passives)
+    if not turned and (pair := clauses.subjects_exchanged(found)):
         return True, SURE, pair
-    if _moved(found) and same_parts(found):
+    moved = any(_has_role(found.words[0][i]) for i, _ in found.moved)
+    if moved and clauses.same_parts(found):
         return False, SURE, ()
     exchanged = _exchanged(found)
     telling = [pair for pair in exchanged if not _harmless(found, *pair)]
     if telling and not turned:
         return True, SURE, telling[0]
-    if turned and not exchanged and arguments_kept(found, passives):
-        return True, UNSURE + 0.2, ()
-    if not _moved(found):
+    if turned and not exchanged and clauses.arguments_kept(found, passives):
+        return True, LIKELY, ()
+    if not moved:
         return None
-    doubtful = broken is not None and broken > BROKEN and not turned and not exchanged
-    if doubtful:
-        return True, UNSURE, ()
-    return False, SURE if exchanged or turned else UNSURE + 0.2, ()
+    return False, SURE if exchanged or turned else LIKELY, ()
 
 
-def _moved(found: Counterparts) -> bool:
-    source = found.words[0]
-    return any(source[i].part in MOVABLE or source[i].key in PERSONS for i, _ in found.moved)
+def _has_role(word: Word) -> bool:
+    return word.part in MOVABLE or is_person(word)
 
 
 def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
     """Return pairs of equal words that stand in each other's places, surest first."""
     source = found.words[0]
     moved = {i for i, _ in found.moved}
-    links = sorted(
-        link
-        for link in (*found.same, *found.moved)
-        if source[link[0]].part in MOVABLE or source[link[0]].key in PERSONS
-    )
+    links = sorted(link for link in found.links if _has_role(source[link[0]]))
     sorts = {i: sort_of(source[i]) for i, _ in links}
     inverted = (
         (first, second)
@@ -174,15 +139,15 @@ def _neighbours(found: Counterparts, first: Link, second: Link) -> bool:
     """Tell whether nothing but words of grammar stands between two words, in both texts."""
     source, target = found.words
     inner = (*source[first[0] + 1 : second[0]], *target[second[1] + 1 : first[1]])
-    return all(word.part == FUNCTION for word in inner)
+    return all(word.part == "function" for word in inner)
 
 
 def sort_of(word: Word) -> str:
     """Return what can have a word's place: two things have each other's, or two of another sort."""
-    if word.part == NAME or word.key in PERSONS:
+    if word.part == "name" or is_person(word):
         return "n"
-    if word.part in (NUMBER, DATE, UNIT):
-        return "#" if word.part == NUMBER else word.part
+    if word.part in ("number", "date", "unit"):
+        return "#" if word.part == "number" else word.part
     parts = lexicon.words().get(word.key, "n")
     if word.form in ("past", "participle"):
         return "v"
@@ -210,9 +175,9 @@ def _harmless(found: Counterparts, first: Link, second: Link) -> bool:
             continue
         joined = own & lexicon.cues()["coordinator"].keys()
         if joined and not _left_behind(words, between, here):
-            texts = [word.text.lower() for word in words]
-            return not between_clauses(texts, between.start - 1, between.stop + 1)
-        plain = all(words[place].part == FUNCTION for place in between)
+            texts = [word.lower for word in words]
+            return not clauses.between_clauses(texts, between.start - 1, between.stop + 1)
+        plain = all(words[place].part == "function" for place in between)
         if plain and _adjuncts(source, first, second):
             return True
     symmetric = keys[0] & lexicon.cues()["symmetric"].keys()
@@ -267,7 +232,7 @@ def _is_dative(found: Counterparts, first: Link, second: Link) -> bool:
 def _is_head(words: Sequence[Word], place: int) -> bool:
     """Tell whether a word is not followed by another that it belongs to."""
     behind = words[place + 1 : place + 2]
-    return not behind or behind[0].part not in (CONTENT, NAME) or is_verb(behind[0])
+    return not behind or behind[0].part not in ("content", "name") or is_verb(behind[0])
 
 
 def _adjuncts(words: Sequence[Word], first: Link, second: Link) -> bool:
@@ -276,7 +241,7 @@ def _adjuncts(words: Sequence[Word], first: Link, second: Link) -> bool:
         return False
     heads = []
     for place in (first[0], second[0]):
-        before = [word for word in words[max(0, place - 2) : place] if word.part == FUNCTION]
+        before = [word for word in words[max(0, place - 2) : place] if word.part == "function"]
         heads.append(
             next((w.key for w in reversed(before) if w.key in lexicon.cues()["preposition"]), None)
         )

@@ -24,17 +24,17 @@ HEADLINES = {
     "unrelated": "Unrelated",
 }
 """Every verdict and what it is called."""
-GRAVE: tuple[tuple[Kind, str], ...] = (
-    ("roles", "roles"),
-    ("negation", "negation"),
-    ("opposite", "opposite"),
-    ("number", "number"),
-    ("name", "name"),
-    ("quantity", "strength"),
-    ("modality", "strength"),
-    ("question", "question"),
-    ("tense", "tense"),
-)
+GRAVE: dict[Kind, str] = {
+    "roles": "roles",
+    "negation": "negation",
+    "opposite": "opposite",
+    "number": "number",
+    "name": "name",
+    "quantity": "strength",
+    "modality": "strength",
+    "question": "question",
+    "tense": "tense",
+}
 """Kinds that no similarity outweighs, the graver first, and the verdict that each one brings."""
 UNRELATED = 0.25
 """Similarity below which texts are called unrelated."""
@@ -43,6 +43,7 @@ REWORDED = 0.78
 FEW = 3
 """Differences beyond those of spelling and order from which texts that are not near are related."""
 NEAR = 0.5
+"""Similarity, or share of words, from which texts are about the same."""
 SAME, OTHER = 0.8, 0.2
 """Probabilities of saying the same from which, and up to which, a judge is believed."""
 SAYS = {"same": "the same", "other": "not the same", "unsure": "cannot say"}
@@ -56,22 +57,16 @@ def pronounce(differences: Sequence[Difference], probability: float) -> str:
     texts that differ in order and spelling alone anything else.
     """
     kinds = {one.kind for one in differences}
-    if probability >= SAME and not kinds & {kind for kind, _ in GRAVE}:
+    if probability >= SAME and not kinds & GRAVE.keys():
         return "same"
     return "other" if probability <= OTHER and kinds - {"spelling", "reordered"} else "unsure"
 
 
 def judge(differences: Sequence[Difference], similarity: float | None, *, shared: float) -> str:
-    """Choose the verdict, a key of `HEADLINES`.
+    """Choose the verdict, a key of `HEADLINES`, from what differs and how similar the texts are.
 
-    Parameters
-    ----------
-    differences
-        What differs.
-    similarity
-        How similar the texts are, from 0 to 1; None where the measure has no scale.
-    shared
-        Share of the words of the shorter text that the other has too.
+    The similarity is None where the measure has no scale; ``shared`` is the share of the words of
+    the shorter text that the other has too.
     """
     kinds = {one.kind for one in differences}
     alike = shared if similarity is None else similarity
@@ -83,9 +78,8 @@ def judge(differences: Sequence[Difference], similarity: float | None, *, shared
         return "unrelated"
     if alike < NEAR and shared < NEAR:
         return "related"
-    for kind, verdict in GRAVE:
-        if kind in kinds:
-            return verdict
+    if grave := [verdict for kind, verdict in GRAVE.items() if kind in kinds]:
+        return grave[0]
     if "replaced" in kinds or {"added", "removed"} <= kinds:
         reworded = alike >= REWORDED and not {"added", "removed"} & kinds
         return "words" if reworded else "related"

@@ -15,11 +15,11 @@ from movers.difference.kinds import Difference, Kind
 from movers.difference.verdicts import GRAVE, HEADLINES, REWORDED, judge
 
 Fate = Literal["same", "reworded", "more", "replaced", "changed", "missing", "new"]
-ELSE = (*dict.fromkeys(verdict for kind, verdict in GRAVE if kind != "tense"), "term")
+GRAVE_KINDS = GRAVE.keys() - {"tense"}
+ELSE = (*dict.fromkeys(GRAVE[kind] for kind in GRAVE if kind in GRAVE_KINDS), "term")
 """Verdicts on two sentences of which one now says something else, the graver first."""
 TOLD: tuple[Fate, ...] = ("changed", "missing", "new", "replaced", "more")
 """Fates that a reader has to know of, the graver first; a sentence that moved comes behind."""
-GRAVE_KINDS = frozenset(kind for kind, _ in GRAVE if kind != "tense")
 SURE = frozenset({"number", "name"})
 """Kinds that are what they are however the rest of a sentence is put."""
 UNSURE = 5

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from movers.difference import verdicts
 from movers.difference.kinds import Difference
+from movers.difference.verdicts import NEAR, UNRELATED
 from movers.documents.changes import Change
 from movers.documents.measure import Matched
 from movers.explain.compared import Signature
 from movers.explain.page import export_texts
 from movers.results import Comparison
 
-RELATED, ALIKE = 0.25, 0.5
-"""Similarities from which texts are called related, and alike."""
 MOST = 5
 """Changes that are told in sentences; JSON holds all."""
 SHORT = 80
@@ -106,8 +106,8 @@ class TextComparison(Comparison):
         """Similarity and changes in a sentence."""
         alike = self.similarity or 0.0
         shared = self.alike(self.linear) or 0.0  # however grave what changed
-        if shared < ALIKE:
-            said = "Related, not the same" if shared >= RELATED else "Unrelated"
+        if shared < NEAR:
+            said = verdicts.HEADLINES["related" if shared >= UNRELATED else "unrelated"]
         else:
             counts = self.counts
             worst = next(name for name in HEADLINES if counts[name] or name == "same")

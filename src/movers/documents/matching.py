@@ -61,28 +61,24 @@ def match(
     words: tuple[Floats, Floats],
     price: Price,
     far: float,
-    cells: int = CELLS,
 ) -> tuple[Ints, Floats]:
     """Match the sentences of two texts; returns the pairs, ``(pairs, 2)``, and their distances.
 
+    Problems of more than `CELLS` are cut into windows along the texts; what finds nothing in its
+    window is looked for once more beyond it.
+
     Parameters
     ----------
-    vectors
-        Unit vectors of the sentences of either text, ``(sentences, dimension)``.
-    words
-        How many words each sentence has.
-    price
-        Gives the distance of pairs, never below one minus the cosine of their vectors.
-    far
-        Distance of unrelated sentences.
-    cells
-        Size of the problems that are solved whole. Larger ones are cut into windows along the
-        texts; what finds nothing in its window is looked for once more beyond it.
+    vectors, words
+        Unit vectors ``(sentences, dimension)`` of either text, and the words of each sentence.
+    price, far
+        Gives the distance of pairs, never below one minus the cosine of their vectors; the
+        distance of unrelated sentences.
     """
     first, second = (np.arange(len(side)) for side in vectors)
     matches: list[tuple[int, int, float]] = []
-    for _ in range(1 if len(first) * len(second) <= cells else 2):
-        for rows, columns in _windows(first, second, cells):
+    for _ in range(1 if len(first) * len(second) <= CELLS else 2):
+        for rows, columns in _windows(first, second):
             matches += _solve(rows, columns, vectors, words, price, far)
         first = np.setdiff1d(first, [one[0] for one in matches])
         second = np.setdiff1d(second, [one[1] for one in matches])
@@ -91,9 +87,9 @@ def match(
     return pairs, np.array([one[2] for one in matches])
 
 
-def _windows(rows: Ints, columns: Ints, cells: int) -> Iterator[tuple[Ints, Ints]]:
-    """Cut two texts into as many stretches each that one beside the other has so many cells."""
-    parts = int(np.ceil(np.sqrt(len(rows) * len(columns) / cells))) or 1
+def _windows(rows: Ints, columns: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Cut two texts into as many stretches each that one beside the other has `CELLS`."""
+    parts = int(np.ceil(np.sqrt(len(rows) * len(columns) / CELLS))) or 1
     for pair in zip(np.array_split(rows, parts), np.array_split(columns, parts), strict=True):
         if len(pair[0]) and len(pair[1]):
             yield pair

@@ -22,7 +22,6 @@ from movers.arrays import Floats, Ints, Singles
 from movers.documents.changes import COUNTERPART, Change, judge_pair, terms_of
 from movers.documents.matching import equal_pairs, kept_order, match
 from movers.documents.splitting import Document
-from movers.runtime.progress import Bar
 from movers.runtime.threads import end_if_unwanted
 from movers.scale import similarity_of
 
@@ -30,6 +29,12 @@ ORDER = 0.25
 """What a text costs of which no two sentences follow each other any more, in units of far."""
 MEANING = 0.5
 """What a text costs of which many sentences say something else, in units of far."""
+
+
+Vectors = Callable[[Sequence[str]], Singles]
+"""Gives the vectors of sentences, ``(sentences, dimension)``."""
+Price = Callable[[Sequence[tuple[str, str]]], Floats]
+"""Gives the distances of pairs of sentences."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +66,14 @@ class Matched:
     @cached_property
     def sentences(self) -> float:
         """What the sentences cost, for every word: T."""
-        words = [np.array([one.words for one in side.sentences], float) for side in self._sides]
+        words = [
+            np.array([one.words for one in side.sentences], float)
+            for side in (self.source, self.target)
+        ]
         total = words[0].sum() + words[1].sum()
         moved = words[0][self.pairs[:, 0]] + words[1][self.pairs[:, 1]]
         home = total - moved.sum()
         return float(((moved * self.costs).sum() + self.far * home) / total)
-
-    @property
-    def _sides(self) -> tuple[Document, Document]:
-        return self.source, self.target
 
     @cached_property
     def order(self) -> float:
@@ -80,44 +84,33 @@ class Matched:
         return float((np.diff(places) != 1).mean())
 
     @cached_property
-    def _terms(self) -> frozenset[str]:
-        return terms_of(self.source.text, self.target.text)
-
-    @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """What became of every sentence, in the order of the texts."""
+        """What became of every sentence, as the target has them; what is missing where it was."""
         pairs, alike = self.counterparts
-        stay = kept_order(pairs[:, 1].tolist())
-        changes = []
+        stay, terms = kept_order(pairs[:, 1].tolist()), terms_of(self.source.text, self.target.text)
+        placed: list[tuple[float, int, Change]] = []
         for number, (i, j) in enumerate(pairs.tolist()):
             end_if_unwanted()
             one, other = self.source.sentences[i], self.target.sentences[j]
             words = max(one.words, other.words)
             near = float(alike[number])
-            fate, verdict, differing = judge_pair(one.text, other.text, near, self._terms)
+            fate, verdict, differing = judge_pair(one.text, other.text, near, terms)
             apart, moved = self.far * (1.0 - near), number not in stay
-            changes.append(Change(fate, i, j, words, apart, near, verdict, differing, moved))
-        gone, come = (
-            sorted({*range(len(side.sentences))} - {*pairs[:, k].tolist()})
-            for k, side in enumerate(self._sides)
-        )
-        changes += [Change("missing", i, None, self.source.sentences[i].words) for i in gone]
-        changes += [Change("new", None, j, self.target.sentences[j].words) for j in come]
-        return tuple(sorted(changes, key=self._place(changes)))
-
-    @staticmethod
-    def _place(changes: Sequence[Change]) -> Callable[[Change], tuple[float, int]]:
-        """Order by the target, with what is missing behind the sentence it followed."""
-        after = {one.source: one.target for one in changes if one.target is not None}
-
-        def place(one: Change) -> tuple[float, int]:
-            if one.target is not None:
-                return float(one.target), -1
-            assert one.source is not None
-            before = next((after[i] for i in range(one.source - 1, -1, -1) if i in after), None)
-            return (-1.0 if before is None else before + 0.5), one.source
-
-        return place
+            change = Change(fate, i, j, words, apart, near, verdict, differing, moved)
+            placed.append((j, -1, change))
+        partner, behind = dict(pairs.tolist()), -1.0
+        for i, one in enumerate(self.source.sentences):
+            if i in partner:
+                behind = partner[i] + 0.5
+            else:
+                placed.append((behind, i, Change("missing", i, None, one.words)))
+        met = {*partner.values()}
+        placed += [
+            (j, -1, Change("new", None, j, other.words))
+            for j, other in enumerate(self.target.sentences)
+            if j not in met
+        ]
+        return tuple(change for *_, change in sorted(placed, key=lambda one: one[:2]))
 
     @cached_property
     def parts(self) -> dict[str, float]:
@@ -138,83 +131,46 @@ class Matched:
         return sum(self.parts.values())
 
 
-@dataclass(frozen=True)
-class TextMeasure:
-    """Compares texts by their sentences.
+def blocks_of(
+    pairs: Sequence[tuple[Document, Document]], most: int
+) -> Iterator[tuple[range, list[str]]]:
+    """Yield stretches of pairs, and what sentences, ``most`` at a time, are encoded for each."""
+    start, held = 0, dict[str, None]()
+    for number, (source, target) in enumerate(pairs):
+        _, rows, columns = _apart(source, target)
+        more = [source.sentences[row].text for row in rows.tolist()]
+        more += [target.sentences[row].text for row in columns.tolist()]
+        fresh = [text for text in more if text not in held]
+        if held and len(held) + len(fresh) > most:
+            yield range(start, number), list(held)
+            start, held = number, {}
+        held.update(dict.fromkeys(more if len(rows) and len(columns) else []))
+    yield range(start, len(pairs)), list(held) if len(held) <= most else []
 
-    Parameters
-    ----------
-    vectors
-        Gives the vectors of sentences, ``(sentences, dimension)``.
-    price
-        Gives the distances of pairs of sentences.
-    far
-        Distance of unrelated sentences.
-    """
 
-    vectors: Callable[[Sequence[str]], Singles]
-    price: Callable[[Sequence[tuple[str, str]]], Floats]
-    far: float
-
-    def distances(self, pairs: Sequence[tuple[Document, Document]], most: int, bar: Bar) -> Floats:
-        """Return the distance of every pair, NaN where a text is empty.
-
-        The sentences of as many pairs are encoded together as have no more than ``most``.
-        """
-        out = np.full(len(pairs), np.nan)
-        for numbers, sentences in self._blocks(pairs, most):
-            if sentences:
-                self.vectors(sentences)
-            for number in numbers:
-                source, target = pairs[number]
-                if source.sentences and target.sentences:
-                    out[number] = self.compare(source, target).distance
-                bar.update(1)
-        return out
-
-    def _blocks(
-        self, pairs: Sequence[tuple[Document, Document]], most: int
-    ) -> Iterator[tuple[range, list[str]]]:
-        """Yield stretches of pairs, and the sentences that have to be encoded for them."""
-        start, held = 0, dict[str, None]()
-        for number, pair in enumerate(pairs):
-            _, rows, columns = _apart(*pair)
-            more = [pair[0].sentences[row].text for row in rows.tolist()]
-            more += [pair[1].sentences[row].text for row in columns.tolist()]
-            fresh = [text for text in more if text not in held]
-            if held and len(held) + len(fresh) > most:
-                yield range(start, number), list(held)
-                start, held = number, {}
-            held.update(dict.fromkeys(more if len(rows) and len(columns) else []))
-        yield range(start, len(pairs)), list(held) if len(held) <= most else []
-
-    def compare(self, source: Document, target: Document) -> Matched:
-        """Match the sentences of two texts."""
-        equal, *left = _apart(source, target)
-        pairs, costs = equal, np.zeros(len(equal))
-        if len(left[0]) and len(left[1]):
-            more, priced = self._match(source, target, *left)
-            pairs, costs = np.concatenate([equal, more]), np.concatenate([costs, priced])
-            order = np.argsort(pairs[:, 0], kind="stable")
-            pairs, costs = pairs[order], costs[order]
-        return Matched(source, target, pairs, costs, self.far)
-
-    def _match(
-        self, source: Document, target: Document, rows: Ints, columns: Ints
-    ) -> tuple[Ints, Floats]:
-        """Match the sentences that are not in both texts word by word."""
+def compare_documents(
+    source: Document, target: Document, vectors: Vectors, price: Price, far: float
+) -> Matched:
+    """Match the sentences of two texts; ``far`` is the distance of unrelated ones."""
+    pairs, rows, columns = _apart(source, target)
+    costs = np.zeros(len(pairs))
+    if len(rows) and len(columns):
         first = [source.sentences[row] for row in rows.tolist()]
         second = [target.sentences[column] for column in columns.tolist()]
-        both = self.vectors([one.text for one in (*first, *second)])
+        both = vectors([one.text for one in (*first, *second)])
         units = both / np.maximum(np.linalg.norm(both, axis=1, keepdims=True), 1e-12)
         words = [np.array([one.words for one in side], float) for side in (first, second)]
 
-        def price(pairs: Ints) -> Floats:
-            return self.price([(first[i].text, second[j].text) for i, j in pairs.tolist()])
+        def priced(pairs: Ints) -> Floats:
+            return price([(first[i].text, second[j].text) for i, j in pairs.tolist()])
 
         sides = units[: len(first)], units[len(first) :]
-        pairs, costs = match(sides, (words[0], words[1]), price, self.far)
-        return np.stack([rows[pairs[:, 0]], columns[pairs[:, 1]]], axis=1), costs
+        found, paid = match(sides, (words[0], words[1]), priced, far)
+        found = np.stack([rows[found[:, 0]], columns[found[:, 1]]], axis=1)
+        pairs, costs = np.concatenate([pairs, found]), np.concatenate([costs, paid])
+        order = np.argsort(pairs[:, 0], kind="stable")
+        pairs, costs = pairs[order], costs[order]
+    return Matched(source, target, pairs, costs, far)
 
 
 def _apart(source: Document, target: Document) -> tuple[Ints, Ints, Ints]:

@@ -4,6 +4,11 @@ A sentence ends at ``.``, ``!``, ``?`` or ``…`` with what closes behind it, be
 something that can begin one, unless the stop belongs to an abbreviation, an initial or a number
 that counts an item; at ``。`` whatever follows. Lines of prose that were merely wrapped go on;
 headings, items of lists and blank lines do not.
+
+The table of cues has the words without their last stop. One behind an abbreviation ends no
+sentence; behind one that is counting, which may be a word as well, it ends one before anything but
+a number; and behind one that is closing, before a starter, a word that begins sentences more often
+than it is a name.
 """
 
 from __future__ import annotations
@@ -13,40 +18,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from movers.difference import lexicon
 from movers.runtime.threads import end_if_unwanted
 
-LISTS = {
-    "abbreviations": """
-    mr mrs ms dr prof st rev gen col lt sgt capt cmdr adm maj sen rep gov pres hon messrs mme mlle
-    e.g i.e cf viz vs v al approx ca est resp incl excl dept univ assn bros mt ft rd ave blvd
-    jan feb apr jun jul aug sept oct nov tue tues thu thur thurs fri
-    """,
-    "counting": """
-    fig figs sec sect eq eqs no nos vol vols ch chap art arts para paras pt pp p cl app ed eds
-    mar sep dec mon wed sat sun n°
-    """,
-    "closing": """
-    inc ltd co corp jr sr etc a.m p.m u.s u.k u.n e.u d.c ph.d m.d b.a m.a b.sc m.sc bn mn hr hrs
-    min mins in oz lb lbs kg km cm mm dpt
-    """,
-    "starters": """
-    a an the this that these those i he she it we they you his her its our their my your there here
-    then but and or so yet if when while after before until although because since however nobody
-    everybody all both each no not what who why how where as at by for from in on to with
-    do does did is are was were have has had can could will would shall should may might
-    """,
-}
-"""Words in small letters, without a last stop.
-
-A stop behind an abbreviation ends no sentence; behind one that is counting, which may be a word as
-well, it ends one before anything but a number; and behind one that is closing, before a word that
-begins sentences more often than it is a name.
-"""
-ABBREVIATIONS, COUNTING, CLOSING, STARTERS = (frozenset(words.split()) for words in LISTS.values())
 STOP = re.compile(r"(?:\.(?:\s?\.)+|…|[.!?]+)[\"'”’»)\]]*(?=\s|$)|[。！？｡]+[」』”’）》]*")
 FULL_STOPS = frozenset("。！？｡")
 """Stops of scripts without blanks, which end a sentence whatever follows."""
 WORD = re.compile(r"[^\s(\[\"'“‘«]+$")
+INITIAL = re.compile(r"(?:[A-Za-z]\.)*[A-Z]")
 NEXT = re.compile(r"[\"'“‘«(\[]*([^\W_]+)")
 COUNT = re.compile(r"(?:[-*•⁃–—·]\s*)?\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})\.?[.)]")
 NUMBER = re.compile(r"\w?\d\w*|[A-Z]|[IVX]+")
@@ -104,12 +83,7 @@ class Document:
 def read_document(given: Text, fits: Callable[[str], bool]) -> Document:
     """Cut a text into sentences that a model can read; a list of strings is its sentences.
 
-    Parameters
-    ----------
-    given
-        The text, or its sentences.
-    fits
-        Tells whether the model reads a sentence to its end.
+    ``fits`` tells whether the model reads a sentence to its end.
     """
     if isinstance(given, str):
         text, sentences = given, split(given)
@@ -242,12 +216,12 @@ def _ends(before: str, stop: str, after: str) -> bool:
     if stop[0] != "." or len(stop.rstrip("\"'”’»)]")) > 1 or quoted:
         return True
     last = (WORD.search(before[-BESIDE:-1]) or [""])[0]
-    key = last.lower()
-    if key in COUNTING:
+    key, cues = last.lower(), lexicon.cues()
+    if key in cues["counting"]:
         return NUMBER.fullmatch(word) is None
-    if key in CLOSING or re.fullmatch(r"(?:[A-Za-z]\.)*[A-Z]", last):
-        return word.lower() in STARTERS
-    return key not in ABBREVIATIONS
+    if key in cues["closing"] or INITIAL.fullmatch(last):
+        return word.lower() in cues["starter"]
+    return key not in cues["abbreviation"]
 
 
 def _cased(word: str) -> bool:

@@ -254,6 +254,13 @@ class Compared:
         return tuple(flows)
 
     @cached_property
+    def mutual_shares(self) -> Floats:
+        """Geometric mean of the share of every word that goes to another, and back, ``(n, m)``."""
+        marginals = np.sqrt(self.weights[0][:, None] * self.weights[1])
+        nothing = np.zeros(self.plan.shape)
+        return np.divide(self.plan, marginals, out=nothing, where=marginals > 0)
+
+    @cached_property
     def differences(self) -> tuple[Difference, ...]:
         """What the two sentences differ in, the graver first."""
         return differences(self.source, self.target, links=self._linked_places())
@@ -262,7 +269,5 @@ class Compared:
         """Return places of the words that the plan moves to each other for the most part."""
         if not self.plan.size or not self.source_spans or not self.target_spans:
             return []
-        marginals = np.sqrt(self.weights[0][:, None] * self.weights[1])
-        shares = np.divide(self.plan, marginals, out=np.zeros(self.plan.shape), where=marginals > 0)
-        links = np.argwhere(shares > LINKED)
+        links = np.argwhere(self.mutual_shares > LINKED)
         return [(self.source_spans[i], self.target_spans[j]) for i, j in links]

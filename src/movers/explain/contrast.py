@@ -7,7 +7,11 @@ from typing import Any
 
 from movers.explain.explanation import Explanation, framed
 from movers.explain.page import export_page
-from movers.explain.summary import tell_contrast
+
+Sight = tuple[float, float]
+TELLING = 0.02
+"""Share of the way to unrelated that two sentences differ by if one is called nearer."""
+NEITHER = "B and C are equally far from A."
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +24,8 @@ class Contrast:
     @property
     def verdict(self) -> str | None:
         """Which of the two is nearer; None for a measure without structure beside something."""
-        return contrast_verdict(self.first.to_dict(), self.second.to_dict())
+        verdict: str | None = self.to_dict()["verdict"]
+        return verdict
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the page shows, as plain values for JSON."""
@@ -36,10 +41,10 @@ class Contrast:
 
 def contrasted(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """Return two explanations as plain values, put together."""
-    return {"verdict": contrast_verdict(first, second), "first": first, "second": second}
+    return {"verdict": _verdict(first, second), "first": first, "second": second}
 
 
-def contrast_verdict(first: dict[str, Any], second: dict[str, Any]) -> str | None:
+def _verdict(first: dict[str, Any], second: dict[str, Any]) -> str | None:
     """Return what two explanations as plain values say about their targets.
 
     Alone are the sentence vectors where the measure has them, else the words.
@@ -60,3 +65,23 @@ def contrast_verdict(first: dict[str, Any], second: dict[str, Any]) -> str | Non
             return None
         sights.append((distances[0] / unit, distances[1] / unit))
     return tell_contrast("by sentence vectors" if priced else "by words alone", *sights)
+
+
+def tell_contrast(by: str, alone: Sight, whole: Sight) -> str:
+    """Tell whether a part of the measure tells two sentences apart, and whether the whole does.
+
+    ``by`` says what the part looks at. Either sight has how far each of the two is from the first
+    sentence, as a share of what unrelated sentences are.
+    """
+    # None if it can hardly be said which of the two is nearer.
+    before, after = (
+        None if abs(first - second) < TELLING else "B" if first < second else "C"
+        for first, second in (alone, whole)
+    )
+    if before == after:
+        return f"{before} is nearer to A, {by} and with structure." if before else NEITHER
+    if before and after:
+        return f"{by.capitalize()} {before} is nearer to A; with structure, {after} is."
+    if after:
+        return f"{by.capitalize()} B and C cannot be told apart; with structure {after} is nearer."
+    return f"{by.capitalize()} {before} is nearer to A; with structure they are equally far."

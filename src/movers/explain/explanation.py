@@ -39,11 +39,6 @@ class Explanation:
     every: Compared
     links: Mapping[str, Any] | None = None
 
-    @classmethod
-    def of(cls, comparison: Compared, links: Mapping[str, Any] | None = None) -> Explanation:
-        """Explain a comparison by what it holds itself."""
-        return cls(comparison, comparison, links)
-
     @property
     def selected(self) -> tuple[Head, ...]:
         """Heads whose mean is the distance."""

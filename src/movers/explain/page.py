@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections.abc import Iterable, Sequence
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -78,3 +79,12 @@ def _read(name: str) -> str:
 
 def _digest(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """Return a table of texts."""
+    head = "".join(f"<th>{escape(one)}</th>" for one in heads)
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<tr>{head}</tr>{body}</table>"

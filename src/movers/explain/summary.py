@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from movers.difference.misspelt import is_slip, lacking_package, repair
-from movers.difference.plain_words import look_english, read
+from movers.difference.plain_words import look_english
 from movers.difference.polarity import share_words
 from movers.difference.verdicts import HEADLINES, SAYS, judge, pronounce
 from movers.explain.compared import Broken, Compared
@@ -19,14 +19,10 @@ MOST = 5
 """Differences that are told in sentences; JSON holds all."""
 SLIGHT = 0.01
 """Similarity that structure takes away where it has a part in the verdict."""
-Sight = tuple[float, float]
-TELLING = 0.02
-"""Share of the way to unrelated that two sentences differ by if one is called nearer."""
 TRACE = 5e-4
 """Share of a distance that rounds to nothing."""
 WEIGHTY = 0.3
 """Log-odds from which a reason is named."""
-NEITHER = "B and C are equally far from A."
 
 
 def tell_verdict(pair: Compared) -> str | None:
@@ -38,13 +34,18 @@ def tell_verdict(pair: Compared) -> str | None:
     if (pair.source_unread or pair.target_unread) and pair.source != pair.target:
         headline = "" if verdict in SAMENESS else f"{HEADLINES[verdict]}; "
         return f"{headline}not all was read: what was is {similarity:.2f} alike.".capitalize()
-    vectors = pair.alike(pair.sentence)
-    if "sentence" not in pair.parts or vectors is None or vectors - similarity < SLIGHT:
+    vectors = _by_vectors(pair)
+    if vectors is None or vectors - similarity < SLIGHT:
         return f"{HEADLINES[verdict]}: {similarity:.2f} alike."
     return (
         f"{HEADLINES[verdict]}: by sentence vectors {vectors:.2f} alike, "
         f"with structure {similarity:.2f}."
     )
+
+
+def _by_vectors(pair: Compared) -> float | None:
+    """Return how similar the sentence vectors are, where they have a part in the distance."""
+    return pair.alike(pair.sentence) if "sentence" in pair.parts else None
 
 
 def tell_judgement(pair: Compared) -> dict[str, Any] | None:
@@ -113,9 +114,9 @@ def _misspelt(pair: Compared) -> Iterator[str]:
         ("B", pair.target, pair.source),
     )
     for name, text, other in texts:
-        if not look_english(read(text), read(other)):
+        if not look_english(text, other):
             continue
-        for one in repair(text, beside=other).repairs:
+        for one in repair(text, beside=other)[1]:
             if one.word not in known and is_slip(one):
                 yield f"“{one.word}” in {name} may be meant for “{one.instead}”."
 
@@ -123,9 +124,7 @@ def _misspelt(pair: Compared) -> Iterator[str]:
 def _foreign(pair: Compared) -> Iterator[str]:
     """Say which text does not look English, and what is not looked for in it."""
     foreign = [
-        name
-        for name, text in (("A", pair.source), ("B", pair.target))
-        if not look_english(read(text))
+        name for name, text in (("A", pair.source), ("B", pair.target)) if not look_english(text)
     ]
     misspelt = any(one.kind == "spelling" for one in pair.differences)
     if foreign and not misspelt:  # words that the other text has spelt are English
@@ -146,17 +145,10 @@ def tell_figures(pair: Compared, broken: Sequence[Broken]) -> tuple[str, ...]:
         figures += _priced(pair)
     if pair.at_home and pair.at_home > TRACE * pair.distance:
         figures.append(_stayed(pair))
-    if broken and not _matters(pair):
+    vectors, similarity = _by_vectors(pair), pair.similarity
+    if broken and vectors is not None and similarity is not None and vectors - similarity < SLIGHT:
         return (*figures, "Structure adds next to nothing: the words or the topic differ.")
     return (*figures, *(f"Broken most: {tell_broken(one)}." for one in broken[:1]))
-
-
-def _matters(pair: Compared) -> bool:
-    """Tell whether structure takes away enough similarity to be told of."""
-    vectors, similarity = pair.alike(pair.sentence), pair.similarity
-    if "sentence" not in pair.parts or vectors is None or similarity is None:
-        return True
-    return vectors - similarity >= SLIGHT
 
 
 def _priced(pair: Compared) -> Iterator[str]:
@@ -196,26 +188,6 @@ def _stayed(pair: Compared) -> str:
     paid = pair.parts["at home"]
     share = _percent(paid / pair.distance)
     return f"What stays at home pays {paid:.3f}, {share} of the distance{named}."
-
-
-def tell_contrast(by: str, alone: Sight, whole: Sight) -> str:
-    """Tell whether a part of the measure tells two sentences apart, and whether the whole does.
-
-    ``by`` says what the part looks at. Either sight has how far each of the two is from the first
-    sentence, as a share of what unrelated sentences are.
-    """
-    # None if it can hardly be said which of the two is nearer.
-    before, after = (
-        None if abs(first - second) < TELLING else "B" if first < second else "C"
-        for first, second in (alone, whole)
-    )
-    if before == after:
-        return f"{before} is nearer to A, {by} and with structure." if before else NEITHER
-    if before and after:
-        return f"{by.capitalize()} {before} is nearer to A; with structure, {after} is."
-    if after:
-        return f"{by.capitalize()} B and C cannot be told apart; with structure {after} is nearer."
-    return f"{by.capitalize()} {before} is nearer to A; with structure they are equally far."
 
 
 def tell_broken(broken: Broken) -> str:

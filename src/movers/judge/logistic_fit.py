@@ -139,19 +139,10 @@ def fit(
     ridge: float | None = None,
     facts: Mapping[str, str] | None = None,
 ) -> Knowledge:
-    """Learn from labels, starting from what is known before.
+    """Learn from labels, starting from what is known before, whose center and spread are kept.
 
-    Parameters
-    ----------
-    labelled
-        The pairs.
-    before
-        What is known before; its columns are those of the evidence, and its center and spread
-        are kept. Weights that are all 0 say nothing.
-    ridge
-        Variance that a weight is expected to have; None takes `RIDGE`, less for few labels.
-    facts
-        Where the labels come from.
+    The ridge is the variance that a weight is expected to have; None takes `RIDGE`, less for few
+    labels. ``facts`` say where the labels come from.
     """
     ridge = RIDGE * min(1.0, len(labelled.labels) / MANY) if ridge is None else ridge
     columns = before.standardised(labelled.evidence)
@@ -166,14 +157,11 @@ def fit(
     if share < 0:  # labels that contradict what is known: begin without it
         share, model = 0.0, _logistic(columns[rows], answers, counts, ridge)
         weights = model.coef_[0].tolist()
-    return Knowledge(
-        before.fingerprint,
-        before.names,
-        before.center,
-        before.spread,
-        np.array(weights) + share * before.weights,
-        np.array([float(model.intercept_[0]) + share * float(before.intercept[0])]),
-        dict(facts or {}),
+    return replace(
+        before,
+        weights=np.array(weights) + share * before.weights,
+        intercept=np.array([float(model.intercept_[0]) + share * float(before.intercept[0])]),
+        facts=dict(facts or {}),
     )
 
 
@@ -205,3 +193,45 @@ def blank(fingerprint: str, names: Sequence[str], evidence: Floats) -> Knowledge
         np.zeros(len(names)),
         np.zeros(1),
     )
+
+
+def suggest(
+    known: Knowledge,
+    evidence: Floats,
+    count: int,
+    *,
+    labelled: Floats | None = None,
+    ridge: float = RIDGE,
+) -> Ints:
+    """Pick the pairs whose labels would help most, the most helpful first.
+
+    Each lowers the mean variance of the log-odds of all pairs most, beside those that have labels
+    and those picked before (V-optimal design): it is unlike them, like many others, and unsure.
+    Fewer come back if there are fewer pairs; the ridge is that of `fit`.
+    """
+    if count < 1:
+        raise InputError(f"the number of suggestions must be at least 1, got {count}")
+    rows = _informative(known, evidence)
+    seen = _informative(known, evidence[:0] if labelled is None else labelled)
+    reach = rows @ np.linalg.inv(np.eye(rows.shape[1]) / ridge + seen.T @ seen)
+    mean = rows.T @ rows / max(1, len(rows))
+    variance = np.einsum("ij,ij->i", reach, rows)
+    gain = np.einsum("ij,ij->i", reach @ mean, reach)
+    picked: list[int] = []
+    for _ in range(min(count, len(rows))):  # a label is a change of rank one
+        worth = gain / (1.0 + variance)
+        worth[picked] = -np.inf
+        best = int(worth.argmax())
+        picked.append(best)
+        direction, share = reach[best].copy(), 1.0 / (1.0 + variance[best])
+        shared, pulled = rows @ direction, mean @ direction
+        gain += share * shared * (share * shared * (direction @ pulled) - 2.0 * (reach @ pulled))
+        variance -= share * shared**2
+        reach -= np.outer(share * shared, direction)
+    return np.array(picked, np.int64)
+
+
+def _informative(known: Knowledge, evidence: Floats) -> Floats:
+    """Return standardised evidence, scaled to what a label of each pair would tell."""
+    chances = known.probabilities(evidence)
+    return np.asarray(known.standardised(evidence) * np.sqrt(chances * (1.0 - chances))[:, None])

@@ -188,9 +188,7 @@ def _is_clausal(word: str) -> bool:
     """Tell whether a word makes more of a side than a thing: a verb that cannot be one."""
     lemma, form = lexicon.lemma_of(word)
     auxiliary = word in lexicon.cues()["auxiliary"] or word in CONTRACTED
-    return auxiliary or (
-        _is_verb(word) and (form == lexicon.PAST or "n" not in lexicon.words()[lemma])
-    )
+    return auxiliary or (_is_verb(word) and (form == "past" or "n" not in lexicon.words()[lemma]))
 
 
 def _is_verb(word: str) -> bool:
@@ -199,4 +197,4 @@ def _is_verb(word: str) -> bool:
     if lemma in STANDING or word in lexicon.cues()["auxiliary"]:
         return False
     verb = lexicon.words().get(lemma, "").startswith("v")
-    return form == lexicon.PAST or (form in (lexicon.PRESENT, lexicon.BASE) and verb)
+    return form == "past" or (form in ("present", "base") and verb)

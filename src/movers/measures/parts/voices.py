@@ -73,7 +73,7 @@ def _readings(active: list[str], passive: list[str]) -> Iterator[bool]:
 
 def _is_participle(word: str) -> bool:
     """Tell whether a word looks like the past."""
-    return lexicon.lemma_of(word)[1] == lexicon.PAST or word in lexicon.cues()["unchanged"]
+    return lexicon.lemma_of(word)[1] == "past" or word in lexicon.cues()["unchanged"]
 
 
 def _beside_verbs(words: list[str]) -> Counter[str]:

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from movers.errors import InputError
+from movers.judge.learning import BINARY, calibration, cross_validate, expected_error, split
 from movers.judge.logistic_fit import Labelled, blank
-from movers.judge.validation import BINARY, calibration, cross_validate, expected_error, split
 
 NAMES = ("told", "noise")
 
@@ -39,14 +39,15 @@ def test_groups_are_never_on_both_sides():
 
 
 def test_scores_stand_beside_those_of_others(report):
-    by = {(one.method, one.metric): one for one in report.scores}
-    assert by["judge", "AUC"].value > 0.85
-    assert by["judge", "AUC"].low < by["judge", "AUC"].value < by["judge", "AUC"].high
-    assert by["judge", "AUC"].behind is None
-    ahead, low, high = by["cosine", "AUC"].behind
-    assert ahead == pytest.approx(by["judge", "AUC"].value - by["cosine", "AUC"].value)
+    by = {(one["method"], one["metric"]): one for one in report.scores}
+    judge, cosine = by["judge", "AUC"], by["cosine", "AUC"]
+    assert judge["value"] > 0.85
+    assert judge["low"] < judge["value"] < judge["high"]
+    assert judge["behind"] is None
+    ahead, low, high = cosine["behind"]
+    assert ahead == pytest.approx(judge["value"] - cosine["value"])
     assert 0 < low < ahead < high
-    assert abs(by["movers", "AUC"].behind[0]) < 0.05
+    assert abs(by["movers", "AUC"]["behind"][0]) < 0.05
     assert ("cosine", "accuracy") not in by
 
 
@@ -55,7 +56,7 @@ def test_labels_that_cannot_be_learned_give_chance():
     random = np.random.default_rng(5).permutation(labelled.labels)
     labelled = Labelled(labelled.pairs, random, labelled.evidence, labelled.weights)
     found = cross_validate(labelled, blank("a", NAMES, labelled.evidence), {})
-    assert 0.35 < found.scores[0].value < 0.62
+    assert 0.35 < found.scores[0]["value"] < 0.62
 
 
 def test_metrics_are_those_of_scikit_learn():
@@ -70,20 +71,20 @@ def test_metrics_are_those_of_scikit_learn():
 def test_calibration_is_held_against_shares():
     chances, labels = np.repeat([0.05, 0.95], 50), np.repeat([0.0, 1.0], 50)
     bins = calibration(chances, labels)
-    assert [(one.pairs, one.share) for one in bins] == [(50, 0.0), (50, 1.0)]
+    assert [(one["pairs"], one["share"]) for one in bins] == [(50, 0.0), (50, 1.0)]
     assert expected_error(bins) == pytest.approx(0.05)
     assert expected_error(calibration(1 - chances, labels)) == pytest.approx(0.95)
 
 
 def test_cuts_keep_their_word(report):
-    assert [cut.precision for cut in report.cuts] == [0.8, 0.9, 0.95, 0.99]
-    recalls = [cut.recall for cut in report.cuts if cut.recall is not None]
+    assert [cut["precision"] for cut in report.cuts] == [0.8, 0.9, 0.95, 0.99]
+    recalls = [cut["recall"] for cut in report.cuts if cut["recall"] is not None]
     assert recalls == sorted(recalls, reverse=True)
 
 
 def test_surprises_contradict_their_labels(report):
     assert 0 < len(report.surprises) <= 10
-    assert all(abs(one.label - one.probability) > 0.5 for one in report.surprises)
+    assert all(abs(one["label"] - one["probability"]) > 0.5 for one in report.surprises)
 
 
 def test_the_curve_rises_to_all_labels(report):
@@ -107,9 +108,9 @@ def test_every_form_has_the_figures(report, tmp_path, kind):
     report.save(path)
     text = path.read_text("utf-8")
     if kind == "json":
-        assert json.loads(text)["scores"][0]["value"] == report.scores[0].value
+        assert json.loads(text)["scores"][0]["value"] == report.scores[0]["value"]
     else:
-        assert f"{100 * report.scores[0].value:.1f}" in text
+        assert f"{100 * report.scores[0]['value']:.1f}" in text
     assert text.count("<svg") == (2 if kind == "html" else 0)
 
 
