@@ -20,10 +20,11 @@ from movers_research.same_judge import (
 )
 
 
-def test_sentences_are_denied_and_recounted():
-    assert list(_turned("She was 12 when he left.")) == [
-        "She was not 12 when he left.",
-        "She was 25 when he left.",
+def test_sentences_are_denied_recounted_and_turned_to_their_opposites():
+    assert list(_turned("She was 12 when the gate was open.")) == [
+        "She was not 12 when the gate was open.",
+        "She was 25 when the gate was open.",
+        "She was 12 when the gate was shut.",
     ]
     assert list(_turned("Dogs bark.")) == []
 

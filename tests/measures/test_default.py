@@ -75,10 +75,11 @@ def oracle_odds(known, signs, longness):
     return odds
 
 
-def oracle(x, y, X, Y, A, B, known):
+def oracle(x, y, X, Y, A, B, known, effect):
     """Sentence part and structural part (s c S, before the gate), from plain arrays.
 
-    Sentence vectors; word vectors; attention among the words, ``(layers, heads, n, n)``.
+    Sentence vectors; word vectors; attention among the words, ``(layers, heads, n, n)``; and what
+    words alone tell of the order.
     """
     cost = np.array([[cosine_distance(a, b) for b in Y] for a in X])
     plan = np.round(partial_plan(cost, 0.7 * cost.mean()), 9)
@@ -93,6 +94,7 @@ def oracle(x, y, X, Y, A, B, known):
     odds = oracle_odds(known, signs, longness) if roots else 0.0
     moved = 1 - np.exp(-20 * np.mean(roots or [0.0]))
     charge = moved / (1 + np.exp(-odds))
+    charge = {HARMLESS: 0.0, TELLING: max(charge, 0.95 * moved), 0: charge}[effect]
     if len(X) == len(Y) and np.allclose(plan, np.diag(np.diag(plan))):
         charge = 0.0  # no word left its place
     return cosine_distance(x, y), 0.28 * known.chance * charge
@@ -116,7 +118,8 @@ def check(scorer, pair):
     (x, X, A), (y, Y, B) = (arrays_of(scorer.encoder, text) for text in pair)
     known = calibrate(scorer.encoder)
     assert known.heads and scorer.heads == known.heads
-    sentence, structural = oracle(x, y, X, Y, A, B, known)
+    (effect,) = effects_of_order(pair, np.array([[0, 1]]))
+    sentence, structural = oracle(x, y, X, Y, A, B, known, effect)
     gate = max(0.0, 1 - sentence / (0.4 * known.chance))
     found = scorer.compare(*pair)
     assert found.sentence == pytest.approx(sentence, abs=1e-5)

@@ -85,7 +85,7 @@ def test_a_comparison_has_the_verdict_of_the_judge(judge):
     assert beside.judgement["says"] == own.judgement["says"] == "not the same"
     assert beside.judgement["probability"] == pytest.approx(1 - own.distance)
     against = [about for about, weight in own.judgement["reasons"] if weight < 0]
-    assert against[0] == "relations between the words"
+    assert against[0] == "the order of lists, or around a verb"
     assert "not the same" in beside.judgement["text"]
     assert movers.load("wmd").compare(SENTENCE, SWAPPED).judgement is None
     assert movers.load().explain(SENTENCE, SWAPPED).to_dict()["judged"]["says"] == "not the same"
