@@ -21,6 +21,7 @@ from movers.measures.calibration import (
     kept,
 )
 from movers.measures.default import PRICE, WIDTH, calibrate, gates
+from movers.measures.parts.exchanges import HARMLESS, TELLING, effects_of_order
 from movers.measures.sentences import sentence_distances
 from tiny_models import ATTENTIVE, PAIRS
 
