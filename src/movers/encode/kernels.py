@@ -23,6 +23,8 @@ PooledAttention = tuple[Ints, Singles, Floats, Floats]
 """What becomes of attention: where each sentence's begins, matrices of words, sums and squares."""
 ROWS, TERMS = 32, 4
 """Rows, and rows of the matrix, that a product takes at once."""
+WIDENED = 256
+"""Rows that are brought to double precision together."""
 
 
 @exact
@@ -134,16 +136,25 @@ def _token_sums(matrices: Singles, b: int, h: int, genuine: Bools) -> tuple[floa
     return total, squares
 
 
-def product(rows: NDArray[Any], matrix: Floats, threads: int | None = None) -> Floats:
+def product(
+    rows: NDArray[Any], matrix: Floats, threads: int | None = None, *, picked: Ints | None = None
+) -> Floats:
     """Multiply rows by a matrix in double precision: the same bits in any company, anywhere.
 
-    ``threads`` is the most to use; None takes one per processor.
+    ``threads`` is the most to use; None takes one per processor. ``picked`` says which rows; none
+    are copied but for some at a time.
     """
-    given = np.ascontiguousarray(rows, np.float64)
     factor = np.ascontiguousarray(matrix, np.float64)
-    out = np.zeros((len(given), factor.shape[1]))
-    work = np.full(len(given), factor.size)
-    share_out(lambda low, high: multiply(low, high, given, factor, out), work, threads)
+    out = np.zeros((len(rows if picked is None else picked), factor.shape[1]))
+
+    def fill(low: int, high: int) -> None:
+        for start in range(low, high, WIDENED):
+            part = slice(start, min(start + WIDENED, high))
+            given = rows[part if picked is None else picked[part]]
+            double = np.ascontiguousarray(given, np.float64)
+            multiply(0, len(double), double, factor, out[part])
+
+    share_out(fill, np.full(len(out), factor.size), threads)
     return out
 
 
