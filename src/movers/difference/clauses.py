@@ -106,7 +106,8 @@ def _subordinate(words: Sequence[Word]) -> tuple[str, range] | None:
 
     A clause goes on to the next pause; one that opens a text and has none may end anywhere.
     """
-    joints = [p for p, word in enumerate(words) if word.text.lower() in lexicon.cues()["joint"]]
+    joining = lexicon.cues()["joint"]
+    joints = [place for place, word in enumerate(words) if word.text.lower() in joining]
     paired = len(joints) == 2 and words[joints[1]].key == "then"  # if …, then …
     if len(joints) != 1 and not paired:
         return None
@@ -120,9 +121,9 @@ def _subordinate(words: Sequence[Word]) -> tuple[str, range] | None:
 
 def pause_behind(words: Sequence[Word], place: int) -> bool:
     """Tell whether more than a blank, a comma say, stands between a word and the next."""
-    if place + 1 >= len(words) or words[place].text.lower() in lexicon.cues()["title"]:
+    if place + 1 >= len(words) or words[place + 1].start <= words[place].end + 1:
         return False
-    return words[place + 1].start > words[place].end + 1
+    return words[place].text.lower() not in lexicon.cues()["title"]
 
 
 def is_verb(word: Word) -> bool:

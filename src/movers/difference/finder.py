@@ -426,6 +426,8 @@ class DifferenceFinder:
 
     def _left(self, parts: Sequence[str]) -> tuple[list[int], list[int]]:
         """Return words of some parts that nothing has been told of yet."""
+        if not any(self.words.left):
+            return [], []
         (first, second), (left, right) = self.words.words, self.words.left
         return (
             [place for place in left if first[place].part in parts],

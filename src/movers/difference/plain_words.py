@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 from unicodedata import category
 
@@ -67,6 +67,10 @@ class Word(NamedTuple):
     form: str = ""
 
 
+_word: Callable[[tuple[str, int, int, str, str, str]], Word] = partial(tuple.__new__, Word)
+"""Makes a word of all that it has, in a third of the time that its class takes."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """The words of a text without its punctuation, and whether it asks something."""
@@ -90,12 +94,13 @@ def read(text: str) -> Reading:
     words = [
         _in_context(pieces, place, headline=headline)
         if (usual := _usual(piece[0]))[1] in IN_DOUBT
-        else Word(*piece, *usual)
+        else _word((*piece, *usual))
         for place, piece in enumerate(pieces)
     ]
-    if any(word.part == NUMBER and ":" in word.key for word in words):  # not in digits alone
-        words = [*_merged(words)]
-    if any(word.key in HALVES and word.part == UNIT for word in words):
+    parts = {word.part for word in words}
+    if NUMBER in parts and any(word.part == NUMBER and ":" in word.key for word in words):
+        words = [*_merged(words)]  # not in digits alone
+    if UNIT in parts and any(word.key in HALVES and word.part == UNIT for word in words):
         words = [*_on_the_clock(words)]
     plain = tuple(_as_compared([word for word in words if word.part != MARK]))
     return Reading(text, plain, _asks(text, plain))
@@ -209,10 +214,11 @@ def _usual(text: str) -> Usual:
 @lru_cache(maxsize=1 << 16)
 def _usual_lower(lower: str) -> Usual:
     cues = lexicon.cues()
-    if len(lower) > 4 and ADDRESS.fullmatch(lower):
-        return lower, NAME, ""
-    if any(map(str.isdigit, lower)):
-        return _figure(lower), NUMBER, ""
+    if not lower.isalpha():  # most are nothing but letters
+        if len(lower) > 4 and ADDRESS.fullmatch(lower):
+            return lower, NAME, ""
+        if any(map(str.isdigit, lower)):
+            return _figure(lower), NUMBER, ""
     if lower in cues["unit"]:
         return ("", UNIT_OR_WORD, "") if lower[0].isalpha() else (cues["unit"][lower], UNIT, "")
     if lower == "'" or not (lower[0].isalpha() or lower[0] == "'"):
