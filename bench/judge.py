@@ -5,7 +5,7 @@
 The bare pass gets its tokens ready-made, in the batches that we make, and returns vectors of
 sentences alone. The others start from text and end at a number for every pair, or else have their
 sentences encoded already. Every round takes pairs that none of them has seen, and runs one after
-another on these; the figures are medians over rounds, and of ratios within a round.
+another on these, each first in its turn; the figures are medians over rounds, and of ratios within a round.
 """
 
 import os
@@ -75,7 +75,8 @@ def main(count: int, rounds: int) -> None:
     halves = pairs[::2], pairs[1::2]  # what was judged from text has been read
     times: dict[str, list[float]] = {name: [] for name in made}
     for start in range(0, len(pairs) // 2, count):
-        for name, make in made.items():
+        turn = start // count % len(made)  # what goes first pays for memory that others use again
+        for name, make in [*made.items()][turn:] + [*made.items()][:turn]:
             taken = seconds(make(halves[name == ENCODED][start : start + count]))
             if start:  # the first warms up
                 times[name].append(taken)
