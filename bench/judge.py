@@ -5,7 +5,7 @@
 The bare pass gets its tokens ready-made, in the batches that we make, and returns vectors of
 sentences alone. The others start from text and end at a number for every pair, or else have their
 sentences encoded already. Every round takes pairs that none of them has seen, and runs one after
-another on these, each first in its turn; the figures are medians over rounds, and of ratios within a round.
+another on these, each first in its turn; figures are medians over rounds, and of ratios within one.
 """
 
 import os
