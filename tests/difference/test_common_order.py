@@ -1,12 +1,13 @@
 """Sequences in common, against the distances of rapidfuzz."""
 
 import random
+from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from movers.difference.common_order import common_length, common_places
+from movers.difference.common_order import common_places, gains_of_exchanges
 
 LCSseq = pytest.importorskip("rapidfuzz.distance").LCSseq
 WORDS = st.lists(st.sampled_from("abcdef"), max_size=30)
@@ -21,11 +22,19 @@ def places(first, second):
     ]
 
 
+def gain(first, second, low, high):
+    exchanged = [*second]
+    exchanged[low], exchanged[high] = second[high], second[low]
+    return LCSseq.similarity(first, exchanged) - LCSseq.similarity(first, second)
+
+
 @given(WORDS, WORDS)
-def test_places_and_length(first, second):
+def test_places_and_gains(first, second):
     """Where several sequences are as long, it is the same one."""
     assert common_places(first, second) == places(first, second)
-    assert common_length(first, second) == LCSseq.similarity(first, second)
+    exchanges = [*combinations(range(len(second)), 2)][::7]
+    wanted = [gain(first, second, *exchange) for exchange in exchanges]
+    assert [*gains_of_exchanges(first, second, exchanges)] == wanted
 
 
 @pytest.mark.parametrize("length", [63, 64, 65, 200, 1000])
@@ -35,4 +44,6 @@ def test_long_sequences(length):
     for other in (length, length // 2, length + 7):
         first, second = drawn.choices(words, k=length), drawn.choices(words, k=other)
         assert common_places(first, second) == places(first, second)
-        assert common_length(first, second) == LCSseq.similarity(first, second)
+        exchange = other // 3, other - 2
+        gains = [*gains_of_exchanges(first, second, [exchange])]
+        assert gains == [gain(first, second, *exchange)]

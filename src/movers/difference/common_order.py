@@ -7,21 +7,29 @@ alignment computation, 2004).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 
-def common_length(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """Return how long the longest sequence is that both have in common.
+def gains_of_exchanges(
+    first: Sequence[Hashable], second: Sequence[Hashable], exchanges: Iterable[tuple[int, int]]
+) -> Iterator[int]:
+    """Yield by how much a sequence in common grows if two items of ``second`` change places.
+
+    ``exchanges`` are the places of the two, the earlier one first.
 
     Examples
     --------
-    >>> common_length("cabbage", "baggage")
-    4
+    >>> [*gains_of_exchanges("abcd", "acbd", [(1, 2), (0, 3)])]
+    [1, -1]
     """
-    bits = (1 << len(first)) - 1
-    for bits in _growth(first, second):  # noqa: B007 (the last one)
-        pass
-    return len(first) - bits.bit_count()
+    hits, whole = _hits(first, second), (1 << len(first)) - 1
+    rows = [whole, *_growth(hits, whole)]
+    for low, high in exchanges:  # all is as it was before the earlier place
+        bits = rows[low]
+        for hit in (hits[high], *hits[low + 1 : high], hits[low], *hits[high + 1 :]):
+            hit &= bits
+            bits = (bits + hit | bits - hit) & whole
+        yield rows[-1].bit_count() - bits.bit_count()
 
 
 def common_places(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[tuple[int, int]]:
@@ -43,7 +51,7 @@ def common_places(first: Sequence[Hashable], second: Sequence[Hashable]) -> list
         end += 1
     i, j = len(first) - end, len(second) - end
     tail = [(i + place, j + place) for place in range(end)]
-    rows = [-1, *_growth(first[begin:i], second[begin:j])]
+    rows = [-1, *_growth(_hits(first[begin:i], second[begin:j]), (1 << i - begin) - 1)]
     between = []
     while i > begin and j > begin:
         bit = i - begin - 1
@@ -57,13 +65,19 @@ def common_places(first: Sequence[Hashable], second: Sequence[Hashable]) -> list
     return [*((place, place) for place in range(begin)), *reversed(between), *tail]
 
 
-def _growth(first: Sequence[Hashable], second: Sequence[Hashable]) -> Iterator[int]:
+def _hits(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[int]:
+    """Return for each item of ``second`` the bits of its places in ``first``."""
     places: dict[Hashable, int] = {}
     for place, item in enumerate(first):
         places[item] = places.get(item, 0) | 1 << place
-    whole = (1 << len(first)) - 1
-    bits = whole
-    for item in second:
-        hit = bits & places.get(item, 0)
+    return [places.get(item, 0) for item in second]
+
+
+def _growth(hits: Sequence[int], whole: int) -> list[int]:
+    """Return the bits after each item, from all of them on."""
+    bits, rows = whole, []
+    for hit in hits:
+        hit &= bits
         bits = (bits + hit | bits - hit) & whole
-        yield bits
+        rows.append(bits)
+    return rows

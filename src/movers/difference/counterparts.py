@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from movers.difference import lexicon
 from movers.difference.common_order import common_places
@@ -117,13 +118,8 @@ def find_counterparts(
     gaps: Places = [], []
     for side, every in enumerate(keys):
         met = {link[side] for link in same}
-        before = 0
-        for place in range(len(every)):
-            gaps[side].append(before)
-            if place in met:
-                before += 1
-            else:
-                left[side].append(place)
+        left[side].extend(place for place in range(len(every)) if place not in met)
+        gaps[side].extend(accumulate((place in met for place in range(len(every) - 1)), initial=0))
     elsewhere: dict[str, list[int]] = {}
     for j in left[1]:
         elsewhere.setdefault(keys[1][j], []).append(j)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 from unicodedata import category
 
@@ -66,6 +66,10 @@ class Word(NamedTuple):
         return self.text.lower()
 
 
+_word: Callable[[tuple[str, int, int, str, Part, str]], Word] = partial(tuple.__new__, Word)
+"""Makes a word of all that it has, in a third of the time that its class takes."""
+
+
 @lru_cache(maxsize=8192)
 def read(text: str) -> tuple[Word, ...]:
     """Cut a text into words, without its punctuation.
@@ -80,12 +84,13 @@ def read(text: str) -> tuple[Word, ...]:
     words = [
         _in_context(pieces, place, headline=headline)
         if (usual := _usual(piece[0]))[1][-1] == "?"
-        else Word(*piece, *usual)
+        else _word((*piece, *usual))
         for place, piece in enumerate(pieces)
     ]
-    if any(word.part == "number" and ":" in word.key for word in words):  # not in digits alone
-        words = [*_merged(words)]
-    if any(word.key in HALVES and word.part == "unit" for word in words):
+    parts = {word.part for word in words}
+    if "number" in parts and any(word.part == "number" and ":" in word.key for word in words):
+        words = [*_merged(words)]  # not in digits alone
+    if "unit" in parts and any(word.key in HALVES and word.part == "unit" for word in words):
         words = [*_on_the_clock(words)]
     return tuple(_as_compared([word for word in words if word.part != "mark"]))
 
@@ -204,10 +209,11 @@ def _usual(text: str) -> Usual:
 @lru_cache(maxsize=1 << 16)
 def _usual_lower(lower: str) -> Usual:
     cues = lexicon.cues()
-    if len(lower) > 4 and ADDRESS.fullmatch(lower):
-        return lower, "name", ""
-    if any(map(str.isdigit, lower)):
-        return _figure(lower), "number", ""
+    if not lower.isalpha():  # most are nothing but letters
+        if len(lower) > 4 and ADDRESS.fullmatch(lower):
+            return lower, "name", ""
+        if any(map(str.isdigit, lower)):
+            return _figure(lower), "number", ""
     if lower in cues["unit"]:
         return ("", "unit?", "") if lower[0].isalpha() else (cues["unit"][lower], "unit", "")
     if lower == "'" or not (lower[0].isalpha() or lower[0] == "'"):

@@ -108,8 +108,9 @@ def share_words(source: str, target: str) -> float:
 def denies(found: Counterparts) -> tuple[bool, list[Link]]:
     """Tell whether negations of one text deny the other, and return the opposites in them."""
     first, second = (_denials(words) for words in found.words)
-    joint = any(word.key == "neither" for words in found.words for word in words)
-    negated = (first > 0) != (second > 0) or (not joint and first % 2 != second % 2)
+    negated = (first > 0) != (second > 0)
+    if first % 2 != second % 2 and not negated:
+        negated = not any(word.key == "neither" for words in found.words for word in words)
     return negated, find_opposites(found)
 
 

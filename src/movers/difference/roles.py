@@ -14,7 +14,7 @@ from itertools import combinations, islice
 
 from movers.difference import clauses, lexicon
 from movers.difference.clauses import is_verb, pause_behind
-from movers.difference.common_order import common_length
+from movers.difference.common_order import gains_of_exchanges
 from movers.difference.counterparts import (
     MOVABLE,
     Counterparts,
@@ -72,14 +72,12 @@ def _has_role(word: Word) -> bool:
 def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
     """Return pairs of equal words that stand in each other's places, surest first."""
     source = found.words[0]
-    moved = {i for i, _ in found.moved}
     links = sorted(link for link in found.links if _has_role(source[link[0]]))
     sorts = {i: sort_of(source[i]) for i, _ in links}
     inverted = (
         (first, second)
         for first, second in combinations(links[:LONGEST], 2)
-        if first[1] > second[1]
-        and (first[0] in moved or second[0] in moved)
+        if first[1] > second[1]  # so that either moved
         and (
             sorts[first[0]] == sorts[second[0]]
             or _changed_prepositions(found, first, second)
@@ -89,22 +87,15 @@ def _exchanged(found: Counterparts) -> list[tuple[Link, Link]]:
     candidates = [*islice(inverted, MOST)]
     if not candidates:
         return []
-    letters: dict[str, str] = {}
     articles = lexicon.cues()["determiner"]
-    first_text, second_text = (
-        ["" if word.key in articles else letters.setdefault(word.key, chr(0x4E00 + len(letters)))
-         for word in words]
-        for words in found.words
-    )  # fmt: skip
-    plain = "".join(first_text)
-    before = common_length(plain, "".join(second_text))
-    scored = []
-    for first, second in candidates:
-        tried = [*second_text]
-        tried[first[1]], tried[second[1]] = tried[second[1]], tried[first[1]]
-        gain = common_length(plain, "".join(tried)) - before
-        if gain >= GAIN or (gain == 1 and _neighbours(found, first, second)):
-            scored.append((-gain, first, second))
+    plain = [word.key for word in source if word.key not in articles]
+    places = ((second[1], first[1]) for first, second in candidates)
+    gains = gains_of_exchanges(plain, [word.key for word in found.words[1]], places)
+    scored = [
+        (-gain, first, second)
+        for gain, (first, second) in zip(gains, candidates, strict=True)
+        if gain >= GAIN or (gain == 1 and _neighbours(found, first, second))
+    ]
     best: list[tuple[Link, Link]] = []
     for _, first, second in sorted(scored):
         if not any(link in pair for pair in best for link in (first, second)):

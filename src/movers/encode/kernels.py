@@ -23,6 +23,8 @@ PooledAttention = tuple[Ints, Singles, Floats, Floats]
 """What becomes of attention: where each sentence's begins, matrices of words, sums and squares."""
 ROWS, TERMS = 32, 4
 """Rows, and rows of the matrix, that a product takes at once."""
+WIDENED = 256
+"""Rows that are brought to double precision together."""
 
 
 @exact
@@ -45,17 +47,22 @@ def pool_attention(
     cells, structure, totals, squares = kept
     for b in range(len(sentences)):
         sentence = sentences[b]
-        low, count = starts[sentence], starts[sentence + 1] - starts[sentence]
+        count = starts[sentence + 1] - starts[sentence]
+        places = ranges[starts[sentence] : starts[sentence] + count]
         for h in range(len(slots)):
             first = cells[sentence] + slots[h] * count * count
             for i in range(count):
-                _from_word(matrices, b, h, ranges[low + i, 0], ranges[low + i, 1], most, row)
-                for j in range(count):
-                    structure[first + i * count + j] = _to_word(
-                        row, ranges[low + j, 0], ranges[low + j, 1], most
-                    )
+                line = structure[first + i * count : first + (i + 1) * count]
+                if most == 1:
+                    given = matrices[b, h, places[i, 0]]
+                    for j in range(count):  # with a sign, a place might count from the end
+                        line[j] = given[np.uint64(places[j, 0])]
+                else:
+                    _from_word(matrices, b, h, places[i, 0], places[i, 1], most, row)
+                    for j in range(count):
+                        line[j] = _to_word(row, places[j, 0], places[j, 1], most)
             if paper:
-                sums = _word_sums(structure, first, count)
+                sums = _word_sums(structure, first, count, row)
             else:
                 sums = _token_sums(matrices, b, h, genuine)
             totals[sentence, slots[h]], squares[sentence, slots[h]] = sums
@@ -86,25 +93,26 @@ def _to_word(row: Singles, first: int, end: int, most: int) -> np.float32:
 
 
 @inlined
-def _normalise(values: Singles, first: int, count: int) -> None:
-    """Scale values to sum 1, or make them equal where there is nothing."""
-    total = np.float32(0.0)
-    for j in range(first, first + count):
-        total += values[j]
-    for j in range(first, first + count):
-        values[j] = values[j] / total if total > 0 else np.float32(1.0 / count)
+def _word_sums(values: Singles, first: int, count: int, row: Singles) -> tuple[float, float]:
+    """Have every row of a matrix of words sum to 1, or make all in it equal where there is nothing.
 
-
-@inlined
-def _word_sums(values: Singles, first: int, count: int) -> tuple[float, float]:
-    """Have every row of a matrix of words sum to 1; the sum over all of it, and of squares."""
+    Returns the sum over all of it, and of squares. One thing is done to all rows before the next:
+    a processor goes on with the next row while it waits for the sum of one.
+    """
+    for i in range(count):
+        line, row[i] = values[first + i * count : first + (i + 1) * count], np.float32(0.0)
+        for j in range(count):
+            row[i] += line[j]
+    for i in range(count):
+        line = values[first + i * count : first + (i + 1) * count]
+        for j in range(count):
+            line[j] = line[j] / row[i] if row[i] > 0 else np.float32(1.0 / count)
     total = squares = 0.0
     for i in range(count):
-        low = first + i * count
-        _normalise(values, low, count)
+        line = values[first + i * count : first + (i + 1) * count]
         part = part_squares = 0.0
-        for j in range(low, low + count):
-            term = np.float64(values[j])
+        for j in range(count):
+            term = np.float64(line[j])
             part += term
             part_squares += term * term
         total += part
@@ -128,16 +136,25 @@ def _token_sums(matrices: Singles, b: int, h: int, genuine: Bools) -> tuple[floa
     return total, squares
 
 
-def product(rows: NDArray[Any], matrix: Floats, threads: int | None = None) -> Floats:
+def product(
+    rows: NDArray[Any], matrix: Floats, threads: int | None = None, *, picked: Ints | None = None
+) -> Floats:
     """Multiply rows by a matrix in double precision: the same bits in any company, anywhere.
 
-    ``threads`` is the most to use; None takes one per processor.
+    ``threads`` is the most to use; None takes one per processor. ``picked`` says which rows; none
+    are copied but for some at a time.
     """
-    given = np.ascontiguousarray(rows, np.float64)
     factor = np.ascontiguousarray(matrix, np.float64)
-    out = np.zeros((len(given), factor.shape[1]))
-    work = np.full(len(given), factor.size)
-    share_out(lambda low, high: multiply(low, high, given, factor, out), work, threads)
+    out = np.zeros((len(rows if picked is None else picked), factor.shape[1]))
+
+    def fill(low: int, high: int) -> None:
+        for start in range(low, high, WIDENED):
+            part = slice(start, min(start + WIDENED, high))
+            given = rows[part if picked is None else picked[part]]
+            double = np.ascontiguousarray(given, np.float64)
+            multiply(0, len(double), double, factor, out[part])
+
+    share_out(fill, np.full(len(out), factor.size), threads)
     return out
 
 

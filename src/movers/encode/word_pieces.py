@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unicodedata import normalize
 
@@ -61,6 +61,32 @@ Piece = tuple[int, int, int]
 """Number, first and end character."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A text in pieces, by the names of the package tokenizers.
+
+    It has their ``ids``, and where they start and end in the text, which so many ``marks`` do not
+    that stand on either side.
+    """
+
+    ids: list[int]
+    starts: list[int]
+    ends: list[int]
+    marks: int
+    overflowing: bool
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """First and end character of every piece, none of a mark."""
+        nowhere = [(0, 0)] * self.marks
+        return [*nowhere, *zip(self.starts, self.ends, strict=True), *nowhere]
+
+    @property
+    def special_tokens_mask(self) -> list[int]:
+        """1 for every mark, 0 for the pieces of the text."""
+        return [*[1] * self.marks, *[0] * len(self.starts), *[1] * self.marks]
+
+
 class WordPieces:
     """The tokenizer in a folder, by the names of the packages tokenizers and transformers."""
 
@@ -91,46 +117,43 @@ class WordPieces:
         """Cut texts to so many pieces, with the marks around them."""
         self._limit = max_length
 
-    def encode_batch(
-        self, texts: Sequence[str], add_special_tokens: bool = True
-    ) -> list[SimpleNamespace]:
+    def encode_batch(self, texts: Sequence[str], add_special_tokens: bool = True) -> list[Pieces]:
         """Return ids, offsets, special tokens and "was cut" of every text."""
-        begin = [(self.cls_token_id, 0, 0)] * add_special_tokens
-        end = [(self.sep_token_id, 0, 0)] * add_special_tokens
-        readings = []
+        marks, found = 2 * add_special_tokens, []
         for text in texts:
-            room = len(text) if self._limit is None else self._limit - len(begin + end)
-            pieces: list[Piece] = []
-            for some in self._pieces(text):
-                pieces += some
-                if len(pieces) > room:
-                    break
-            kept = [*begin, *pieces[:room], *end]
-            reading = SimpleNamespace(ids=[number for number, _, _ in kept])
-            reading.offsets = [(first, last) for _, first, last in kept]
-            reading.special_tokens_mask = (
-                [1] * len(begin) + [0] * len(pieces[:room]) + [1] * len(end)
-            )
-            reading.overflowing = len(pieces) > room
-            readings.append(reading)
-        return readings
+            room = len(text) if self._limit is None else self._limit - marks
+            ids, starts, ends = self._pieces(text, room)
+            cut = len(ids) > room
+            if cut:
+                ids, starts, ends = ids[:room], starts[:room], ends[:room]
+            if marks:
+                ids = [self.cls_token_id, *ids, self.sep_token_id]
+            found.append(Pieces(ids, starts, ends, marks // 2, cut))
+        return found
 
-    def _pieces(self, text: str) -> Iterator[list[Piece]]:
-        """Yield the pieces of every word, and of every mark that is written in the text."""
-        at = 0
+    def _pieces(self, text: str, room: int) -> tuple[list[int], list[int], list[int]]:
+        """Return ids, first and end characters; of more pieces than there is room for not all."""
+        ids: list[int] = []
+        starts, ends, at = [], [], 0
         for place, part in enumerate(self._marks.split(text)):
-            if place % 2:
-                yield [(self.vocab[part], at, at + len(part))]
+            if place % 2:  # a mark that is written in the text
+                ids.append(self.vocab[part])
+                starts.append(at)
+                ends.append(at + len(part))
             else:
                 letters, origins = _normalise(part)
+                origins = [at + origin for origin in origins] if at else origins
                 pattern = PLAIN_WORDS if letters.isascii() else _word_pattern()
                 for word in pattern.finditer(letters):
                     first = word.start()
-                    yield [
-                        (number, at + origins[first + start], at + origins[first + end - 1] + 1)
-                        for number, start, end in self._words.get(word[0]) or self._cut(word[0])
-                    ]
+                    for number, start, end in self._words.get(word[0]) or self._cut(word[0]):
+                        ids.append(number)
+                        starts.append(origins[first + start])
+                        ends.append(origins[first + end - 1] + 1)
+                    if len(ids) > room:
+                        return ids, starts, ends
             at += len(part)
+        return ids, starts, ends
 
     def _cut(self, word: str) -> list[Piece]:
         """Return the longest piece there is, again and again; the unknown one where there is none.

@@ -49,7 +49,7 @@ def shifts(
     """
     sources, targets, mass, starts = _moved(vectors.starts, rows, shapes, plan)
     used, places = np.unique(np.concatenate([sources, targets]), return_inverse=True)
-    along = product(vectors.data[used], directions.T, threads)
+    along = product(vectors.data, directions.T, threads, picked=used)
     first, second = places.reshape(2, -1)
     return spreads(Ragged(along[first] - along[second], starts), mass)
 
