@@ -16,9 +16,9 @@ import numpy as np
 from scipy.stats import rankdata, spearmanr
 
 import movers
+from movers.difference.orders import HARMLESS, effects_of_order
 from movers.measures import calibration, default
 from movers.measures.calibration import Calibration, contrasts, to_fit
-from movers.measures.parts.exchanges import HARMLESS, effects_of_order
 from movers.measures.parts.shifts import shifts
 from movers.measures.sentences import sentence_distances
 from movers_research.datasets import read_dataset

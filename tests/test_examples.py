@@ -45,6 +45,7 @@ def test_example(path, tmp_path, monkeypatch, capfd):
         out, err = run_apart(path)
     else:
         monkeypatch.setattr(sys, "argv", [str(path)])
+        monkeypatch.setenv("COLUMNS", "100")  # tables are as wide as a terminal
         runpy.run_path(str(path), run_name="__main__")
         out, err = capfd.readouterr()
     assert SAYS[path.stem] in out

@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 from sklearn.metrics import roc_auc_score
 
 import movers
+from movers.difference.orders import HARMLESS, TELLING, effects_of_order
 from movers.measures import calibration, default
 from movers.measures.calibration import (
     Calibration,
@@ -21,7 +22,6 @@ from movers.measures.calibration import (
     kept,
 )
 from movers.measures.default import PRICE, WIDTH, calibrate, gates
-from movers.measures.parts.exchanges import HARMLESS, TELLING, effects_of_order
 from movers.measures.sentences import sentence_distances
 from tiny_models import ATTENTIVE, PAIRS
 

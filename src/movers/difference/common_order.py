@@ -20,7 +20,7 @@ def gains_of_exchanges(
     Examples
     --------
     >>> [*gains_of_exchanges("abcd", "acbd", [(1, 2), (0, 3)])]
-    [1, -1]
+    [1, -2]
     """
     hits, whole = _hits(first, second), (1 << len(first)) - 1
     rows = [whole, *_growth(hits, whole)]

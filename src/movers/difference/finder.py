@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
-from movers.difference import clauses, lexicon
+from movers.difference import clauses, lexicon, orders
 from movers.difference.counterparts import Counterparts, Link, find_counterparts, runs
 from movers.difference.kinds import KINDS, Difference, Kind, Span, say
 from movers.difference.misspelt import are_spellings
@@ -118,7 +118,8 @@ class DifferenceFinder:
 
     def order(self) -> None:
         """Tell of roles exchanged, or an order without effect."""
-        order = judge_order(self.matched)
+        told = orders.effect_of_order(*self.texts)
+        order = (told == orders.TELLING, CERTAIN, ()) if told else judge_order(self.matched)
         if order is None:
             return
         effect, sure, exchanged = order
@@ -392,7 +393,7 @@ def _time(words: Sequence[Word], place: int) -> str | None:
             return "past" if word.form == "past" else None
         if before.part == "modality":
             return None
-        if before.part == "function" and before.form:
+        if before.part == "function" and before.form and before.lower != "be":
             return before.form
         if before.key == "to" and not (near and words[near - 1].form == "future"):
             return None

@@ -14,7 +14,7 @@ they went to, by ``t_k`` along direction k (`movers.measures.parts.shifts`). The
 
 with m the mean of sqrt(b_h): how much changed places, times the probability that this changed the
 meaning; S is 0 where every word went to the word in its place. Where words alone tell what another
-order does (`movers.measures.parts.exchanges`), S is 0, or that probability at least 0.95. The
+order does (`movers.difference.orders`), S is 0, or that probability at least 0.95. The
 weights, of either sign, depend on the number n of words; they and the directions are learned from
 contrasts, once for an encoder (`movers.measures.calibration`). As c < w, d grows with x wherever S
 stays: a further change makes a swap nearer only where S falls by it.
@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from movers.arrays import Floats, Ints, Ragged, boundaries
+from movers.difference.orders import HARMLESS, TELLING, effects_of_order
 from movers.encode.encoder import Encoder
 from movers.encode.encodings import Head, Request
 from movers.encode.pooling import mean_distance, unrelated_sentences
@@ -56,7 +57,6 @@ from movers.measures.calibration import (
 )
 from movers.measures.parts.context import Context
 from movers.measures.parts.costs import pair_costs
-from movers.measures.parts.exchanges import HARMLESS, TELLING, effects_of_order
 from movers.measures.parts.shifts import differences, principal, shifts, spreads
 from movers.measures.parts.statistics import Statistics
 from movers.measures.sentences import WeightedSentences, sentence_distances

@@ -19,9 +19,9 @@ import numpy as np
 from movers.arrays import Floats, Ints, Ragged, boundaries
 from movers.difference.finder import differences
 from movers.difference.kinds import KINDS
+from movers.difference.orders import effects_of_order
 from movers.measures.default import DefaultMeasure
 from movers.measures.parts.costs import norms_of, pair_costs
-from movers.measures.parts.exchanges import effects_of_order
 from movers.measures.sentences import WeightedSentences, sentence_distances
 
 MATCHED = 0.5

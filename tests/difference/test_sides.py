@@ -1,7 +1,7 @@
 import pytest
 
 import movers
-from movers.measures.parts.sides import changes_roles, find_sides, holds_both_ways, shared_words
+from movers.difference.sides import changes_roles, find_sides, holds_both_ways, shared_words
 
 
 def told(asked, source, target):
@@ -23,6 +23,10 @@ def told(asked, source, target):
         ("Ann has the same boss as Bob", "Bob has the same boss as Ann"),
         ("France shares a border with Spain", "Spain shares a border with France"),
         ("Ann lives next to Bob", "Bob lives next to Ann"),
+        (
+            "The first line runs parallel to the second line",
+            "The second line runs parallel to the first line",
+        ),
         ("Tom married Ann in May", "Ann married Tom in May"),
         ("Tom married Ann in 1926", "Ann married Tom in 1926"),
         ("I know that Ann is a cousin of Bob", "I know that Bob is a cousin of Ann"),
@@ -61,6 +65,9 @@ def test_other_relations_say_something_else(source, target):
         ("Our team beat the champions", "The champions beat our team"),
         ("The museum bought it from a farmer", "A farmer bought it from the museum"),
         ("Did Ann forgive Bob", "Did Bob forgive Ann"),
+        ("The virus kills the bacteria", "The bacteria kill the virus"),
+        ("We moved from the city to the coast", "We moved from the coast to the city"),
+        ("Lift the lid and then press it", "Press it and then lift the lid"),
         ("Our team beat the champions", "On Friday the champions clearly beat our old team"),
         ("Tom was succeeded by Ann in 1911", "Ann was succeeded by Tom in 1911"),
     ],
@@ -78,6 +85,7 @@ def test_sides_of_a_verb_have_roles(source, target):
         ("Paris is the capital", "The capital is Paris"),
         ("The cat chased the mouse", "The mouse was chased by the cat"),
         ("Ann bought a car from Bob", "Bob sold a car to Ann"),
+        ("How far is it from Rome to Oslo", "How far is it from Oslo to Rome"),
         ("Ann looks like Bob", "Bob looks like Ann"),
         ("Ann flirted with Bob", "Bob flirted with Ann"),
         ("I 'm sure she is right", "I is sure she 'm right"),

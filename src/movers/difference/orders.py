@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from movers.arrays import Ints
 from movers.difference.clauses import between_clauses
-from movers.measures.parts.sides import changes_roles, find_sides, holds_both_ways, shared_words
-from movers.measures.parts.voices import keeps_roles
+from movers.difference.sides import changes_roles, find_sides, holds_both_ways, shared_words
+from movers.difference.voices import keeps_roles
 
 HARMLESS, TELLING = 1, -1
 """What another order is: without effect, or another meaning."""
@@ -62,6 +62,17 @@ def effects_of_order(texts: Sequence[str], rows: Ints) -> NDArray[np.int8]:
     words = {row: _words(texts[row]) for row in np.unique(rows).tolist()}
     effects = [_effect(*sorted(words[row] for row in pair)) for pair in rows.tolist()]
     return np.array(effects, np.int8)
+
+
+def effect_of_order(source: str, target: str) -> int:
+    """Return what words tell of the order of two sentences, as `effects_of_order` does of many.
+
+    Examples
+    --------
+    >>> effect_of_order("Ann met Bob", "Bob met Ann") == HARMLESS
+    True
+    """
+    return _effect(*sorted(map(_words, (source, target))))
 
 
 def _words(text: str) -> list[str]:

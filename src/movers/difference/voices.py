@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from movers.difference import lexicon
 
@@ -82,7 +83,15 @@ def _beside_verbs(words: list[str]) -> Counter[str]:
 
 
 def _without_them(words: list[str]) -> list[str]:
-    """Return the words but those beside verbs, and pronouns in one case: *he* for *him*."""
+    """Return the words but those beside verbs, and pronouns in one case: *he* for *him*.
+
+    *Her* before a word that it may belong to stays as it is.
+    """
     cues = lexicon.cues()
     beside = cues["auxiliary"].keys() | cues["modality"].keys() | ADVERBS
-    return [cues["case"].get(word, word) for word in words if word not in beside]
+    apart = beside | cues["preposition"].keys() | cues["determiner"].keys() | {""}
+    return [
+        cues["case"].get(word, word) if word != "her" or then in apart else word
+        for word, then in pairwise([*words, ""])
+        if word not in beside
+    ]

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from movers.difference.orders import HARMLESS, LONGEST, TELLING, effects_of_order
 from movers.measures.calibration import contrasts
-from movers.measures.parts.exchanges import HARMLESS, LONGEST, TELLING, effects_of_order
 
 
 def told(*pairs):

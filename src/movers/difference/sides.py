@@ -18,7 +18,7 @@ from movers.difference import lexicon
 
 PLACES = frozenset("next close far near beside alongside opposite".split())
 """Beginnings of relations that need a verb, without which one side belongs to the other."""
-STANDING = frozenset("be live life lie stand sit stay work sleep get become remain".split())
+STANDING = frozenset("be live life lie stand sit stay run work sleep get become remain".split())
 """Verbs that say no more than that a relation holds; *lives* is read as a plural."""
 TIMES = frozenset(("soon", "long", "far"))
 """What *as … as* joins clauses with."""
@@ -41,8 +41,14 @@ TURNING = frozenset("by to from that who whom which whose it".split())
 DEGREES = frozenset("more less as".split())
 CONTRACTED = frozenset("s m re ve ll d t".split())
 """What follows an apostrophe."""
-ADDED = 6
-"""Different words that may be added."""
+ADDED, MOST = 6, 10
+"""Different words that may be added, and those that may differ by their forms as well."""
+DIRECTIONS = frozenset(("to", "into", "onto", "than"))
+"""Words that stand between a beginning and an end, or two that are compared."""
+DISTANCES = frozenset("far distance between way road route relation connection love".split())
+"""What is the same from either end."""
+TIMED = frozenset("then before after until till because unless".split())
+"""Words across which clauses that change places tell another story."""
 
 
 class Sides(NamedTuple):
@@ -80,8 +86,18 @@ def find_sides(source: list[str], target: list[str]) -> Sides | None:
                     and one[first : ends[0]] == other[second : ends[1]]
                 ):
                     parts = one[:first], one[first : ends[0]], one[ends[0] :]
-                    return Sides(source[:low], *parts, source[high:])
+                    return _with_heads(Sides(source[:low], *parts, source[high:]))
     return None
+
+
+def _with_heads(sides: Sides) -> Sides:
+    """Add to both sides the words that follow either: *the first line … the second line*."""
+    before, first, between, second, behind = sides
+    same = 0
+    while same < min(len(between), len(behind)) and between[same] == behind[same]:
+        same += 1
+    head = between[:same]
+    return Sides(before, first + head, between[same:], second + head, behind[same:])
 
 
 def shared_words(source: list[str], target: list[str]) -> tuple[list[str], list[str]] | None:
@@ -96,8 +112,11 @@ def shared_words(source: list[str], target: list[str]) -> tuple[list[str], list[
     case = lexicon.cues()["case"]
     source, target = ([case.get(word, word) for word in words] for words in (source, target))
     other = {*source} ^ {*target}
-    if len(other) > ADDED:
+    if len(other) > MOST:
         return None
+    bare = {word: lemma for word in other if (lemma := _bare(word)) != word}
+    source, target = ([bare.get(word, word) for word in words] for words in (source, target))
+    other = {*source} ^ {*target}
     if len(source) + len(target) > 2 * len({*source, *target}) - len(other):  # some stand twice
         other = {word for word, _ in Counter(source).items() ^ Counter(target).items()}
     compared = {
@@ -107,6 +126,12 @@ def shared_words(source: list[str], target: list[str]) -> tuple[list[str], list[
         return None
     first, second = ([word for word in words if word not in other] for words in (source, target))
     return first, second
+
+
+def _bare(word: str) -> str:
+    """Return the lemma of a verb in the present, *kill* for *kills*; other words as they are."""
+    lemma, form = lexicon.lemma_of(word)
+    return lemma if form == "present" and word.endswith("s") else word
 
 
 def holds_both_ways(sides: Sides) -> bool:
@@ -122,21 +147,31 @@ def holds_both_ways(sides: Sides) -> bool:
 
 
 def changes_roles(sides: Sides) -> bool:
-    """Tell whether a verb stands between both sides that says something else the other way round.
+    """Tell whether what stands between both sides says something else the other way round.
 
-    Sides are no clauses, nor places and times, which may stand on either side of a verb.
+    That is a verb between two things, *to* between two ends, or *then* between two clauses.
     """
-    cues = lexicon.cues()
+    between = set(sides.between) - lexicon.cues()["determiner"].keys()
+    if between & TIMED and between <= TIMED | {"and"}:
+        return not sides.before and not sides.behind
+    if not _are_things(sides):
+        return False
+    if between and between <= DIRECTIONS:
+        return DISTANCES.isdisjoint(sides.before)
     lemmas = {lexicon.lemma_of(word)[0] for word in sides.between}
     return (
         any(_is_verb(word) or word == "than" for word in sides.between)
-        and lemmas.isdisjoint(cues["symmetric"].keys() | SAYING)
+        and lemmas.isdisjoint(lexicon.cues()["symmetric"].keys() | SAYING)
         and OPENING.isdisjoint(sides.between)
         and MUTUAL.isdisjoint(sides.between)
-        and not any(_is_clausal(word) for word in (*sides.first, *sides.second))
-        and not any(
-            _is_open(side[-1]) or _is_adverbial(side[0]) for side in (sides.first, sides.second)
-        )
+    )
+
+
+def _are_things(sides: Sides) -> bool:
+    """Tell whether sides are no clauses, nor places and times, which may stand anywhere."""
+    both = sides.first, sides.second
+    return not any(
+        _is_open(side[-1]) or _is_adverbial(side[0]) or any(map(_is_clausal, side)) for side in both
     )
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 import movers
-from movers.measures.parts.voices import keeps_roles
+from movers.difference.voices import keeps_roles
 
 
 def told(source, target):
@@ -33,6 +33,8 @@ def test_a_passive_says_the_same(active, passive):
     [
         ("The dog bit the man", "The dog was bitten by the man"),
         ("Ann used the farm", "Ann was used by the farm"),
+        ("She pays her students", "She is paid by her students"),
+        ("Who invited Ann", "Who was invited by Ann"),
     ],
 )
 def test_a_voice_that_changed_alone_says_something_else(active, passive):
