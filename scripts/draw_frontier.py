@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import rankdata, spearmanr
 
 import movers
-from movers.difference.orders import HARMLESS, effects_of_order
+from movers.difference.orders import effects_of_order
 from movers.measures import calibration, default
 from movers.measures.calibration import Calibration, contrasts, to_fit
 from movers.measures.parts.shifts import shifts
@@ -36,12 +36,13 @@ class Evidence:
     signs: np.ndarray
     words: np.ndarray
     moved: np.ndarray
+    effects: np.ndarray
 
     def distances(self, known: Calibration, price: float) -> np.ndarray:
         """Return the distances under weights and a price."""
-        charge = default.meaning_changed(known, self.signs, self.words) * self.moved
+        changed = default.meaning_changed(known, self.signs, self.words, self.effects)
         gate = default.gates(self.apart, known.chance)
-        return np.asarray(self.apart + price * known.chance * gate * charge)
+        return np.asarray(self.apart + price * known.chance * gate * changed * self.moved)
 
 
 class Row(NamedTuple):
@@ -69,10 +70,10 @@ def look(
         along = shifts(directions, sentences.vectors, rows, problems.shapes, solution.plan)
         moved = np.ones(len(rows))
         moved[default._in_place(problems.shapes, solution.plan)] = 0.0
-        moved[effects_of_order(sentences.sentences, rows) == HARMLESS] = 0.0
+        effects = effects_of_order(sentences.sentences, rows)
         words = sentences.weights.lengths[rows].sum(axis=1)
         apart = sentence_distances(sentences.pooled, rows)
-        parts.append((apart, np.hstack([broken, along]), words, moved))
+        parts.append((apart, np.hstack([broken, along]), words, moved, effects))
     return Evidence(*map(np.concatenate, zip(*parts, strict=True)))
 
 

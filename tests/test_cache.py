@@ -23,7 +23,7 @@ def place(request, tmp_path):
 
 
 def test_what_says_the_same_is_answered_and_what_does_not_is_told(place):
-    cache = SemanticCache(place, least=0.8)
+    cache = SemanticCache(place, least=0.7)
     assert cache.get(TRANSFER) == (None, None, "nothing is stored")
     cache.set(TRANSFER, {"steps": ["Menu", "Transfer"]})
     answer, _, why = cache.get(TRANSFER)

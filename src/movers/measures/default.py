@@ -193,15 +193,18 @@ def _look(
     return seen._replace(signs=np.hstack([seen.signs, along])), directions
 
 
-def meaning_changed(known: Calibration, signs: Floats, words: Ints) -> Floats:
-    """Return S in [0, 1): how much changed places, times the probability that it matters."""
-    return words_moved(known, signs) / (1.0 + np.exp(-known.network.odds(signs, words)))
+def meaning_changed(
+    known: Calibration, signs: Floats, words: Ints, effects: NDArray[np.int8] | int = 0
+) -> Floats:
+    """Return S in [0, 1): how much changed places, times the probability that it matters.
 
-
-def words_moved(known: Calibration, signs: Floats) -> Floats:
-    """Return how much changed places, from 0 to 1."""
+    The effects are what words alone tell; see `movers.difference.orders`.
+    """
     broken = signs[:, : len(known.heads)]
-    return np.asarray(-np.expm1(-ANY * (broken.sum(axis=1) / broken.shape[1])))
+    moved = -np.expm1(-ANY * (broken.sum(axis=1) / broken.shape[1]))
+    matters = 1.0 / (1.0 + np.exp(-known.network.odds(signs, words)))
+    told = np.where(effects == TELLING, np.maximum(matters, CERTAIN), matters)
+    return np.asarray(moved * np.where(effects == HARMLESS, 0.0, told))
 
 
 def arguments(known: Calibration, signs: Floats, words: Ints) -> Floats:
@@ -330,9 +333,7 @@ class DefaultMeasure(Measure):
             charge = np.minimum(1.0, signs.sum(axis=1) / count)
             argued = signs
         else:
-            charge = meaning_changed(self.calibration, signs, words)
-            certain = CERTAIN * words_moved(self.calibration, signs)
-            charge = np.where(effects == TELLING, np.maximum(charge, certain), charge)
+            charge = meaning_changed(self.calibration, signs, words, effects)
             argued = arguments(self.calibration, signs, words)
         whole = argued.sum(axis=1, keepdims=True)
         shares = np.where(whole > 0, argued / np.where(whole > 0, whole, 1.0), 1 / count)
