@@ -1,11 +1,11 @@
 """From text to distances and judgements beside the light engine's bare pass, on one thread.
 
-    python bench/judge.py [--pairs 300] [--rounds 7]
+    python bench/judge.py [--pairs 60] [--rounds 30]
 
 The bare pass gets its tokens ready-made, in the batches that we make, and returns vectors of
 sentences alone. The others start from text and end at a number for every pair, or else have their
-sentences encoded already. Every round takes pairs that none of them has seen, and runs one after
-another on these, each first in its turn; figures are medians over rounds, and of ratios within one.
+sentences encoded already. All run on one encoder, for two of the same kind may differ by a tenth
+for life, in turn and on pairs that none of them has seen; figures are sums over rounds.
 """
 
 import os
@@ -13,7 +13,6 @@ import os
 os.environ["OMP_NUM_THREADS"] = "1"  # before anything counts processors
 
 import argparse
-import statistics
 import time
 from collections.abc import Callable
 from functools import partial
@@ -21,6 +20,7 @@ from functools import partial
 from sentences import Pair, swapped_pairs
 
 import movers
+from movers import Scorer
 from movers.encode.collect import POOLINGS
 from movers.encode.light import LightEncoder
 from movers.encode.tokens import read
@@ -43,20 +43,25 @@ def bare_pass(encoder: LightEncoder, pairs: list[Pair]) -> Job:
 
 
 def jobs() -> dict[str, Callable[[list[Pair]], Job]]:
-    """What is run on pairs, each with an encoder of its own, that remembers no words for others."""
-    scorers = [movers.load(judge=judge, threads=1) for judge in (None, "same", "same")]
-    for scorer in scorers:
-        scorer.encoder = LightEncoder()
-    default, judge, other = scorers
+    """What is run on pairs."""
+    encoder = LightEncoder()
+    default, judge, other = (movers.load(judge=name, threads=1) for name in (None, "same", "same"))
+    for scorer in (default, judge, other):
+        scorer.encoder = encoder
+
+    def afresh(scorer: Scorer, pairs: list[Pair]) -> Job:
+        scorer.forget()  # sentences of other pairs may be among these
+        return lambda: scorer.probabilities(pairs) if scorer is judge else scorer.distances(pairs)
 
     def encoded(pairs: list[Pair]) -> Job:
+        other.forget()
         other.prepare([text for pair in pairs for text in pair])
         return lambda: other.probabilities(pairs)
 
     return {
-        BARE: partial(bare_pass, LightEncoder()),
-        "movers": lambda pairs: lambda: default.distances(pairs),
-        "judge same": lambda pairs: lambda: judge.probabilities(pairs),
+        BARE: partial(bare_pass, encoder),
+        "movers": partial(afresh, default),
+        "judge same": partial(afresh, judge),
         ENCODED: encoded,
     }
 
@@ -71,27 +76,23 @@ def seconds(run: Callable[[], object]) -> float:
 def main(count: int, rounds: int) -> None:
     """Print a readable table."""
     made = jobs()
-    origin, pairs = swapped_pairs(2 * count * (rounds + 1))
-    halves = pairs[::2], pairs[1::2]  # what was judged from text has been read
-    times: dict[str, list[float]] = {name: [] for name in made}
-    for start in range(0, len(pairs) // 2, count):
-        turn = start // count % len(made)  # what goes first pays for memory that others use again
-        for name, make in [*made.items()][turn:] + [*made.items()][:turn]:
-            taken = seconds(make(halves[name == ENCODED][start : start + count]))
-            if start:  # the first warms up
-                times[name].append(taken)
-    print(f"{count} pairs of {origin} in each of {rounds} rounds, processor time of one thread")
-    print(f"{'':28s}{'ms / pair':>10s}{'/ bare':>8s}{'range':>18s}")
-    for name, found in times.items():
-        ratios = sorted(one / bare for one, bare in zip(found, times[BARE], strict=True))
-        middle, spread = statistics.median(ratios), f"{ratios[0]:.3f} to {ratios[-1]:.3f}"
-        each = 1000 * statistics.median(found) / count
-        print(f"{name:28s}{each:10.2f}{middle:8.3f}{spread:>18s}")
+    origin, pairs = swapped_pairs(count * len(made) * (rounds + 1))
+    parts = (pairs[low : low + count] for low in range(0, len(pairs), count))
+    times = dict.fromkeys(made, 0.0)
+    for step in range(rounds + 1):
+        for name, make in made.items():
+            taken = seconds(make(next(parts)))
+            times[name] += taken if step else 0.0  # the first warms up
+    print(f"{rounds} times {count} pairs of {origin} each, processor time of one thread")
+    print(f"{'':28s}{'ms / pair':>10s}{'/ bare':>8s}")
+    for name, taken in times.items():
+        each = 1000 * taken / count / rounds
+        print(f"{name:28s}{each:10.2f}{taken / times[BARE]:8.3f}")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=300)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--pairs", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=30)
     chosen = parser.parse_args()
     main(chosen.pairs, chosen.rounds)

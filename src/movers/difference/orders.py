@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -59,8 +60,7 @@ def effects_of_order(texts: Sequence[str], rows: Ints) -> NDArray[np.int8]:
     rows : (pairs, 2)
         Which of them are compared.
     """
-    words = {row: _words(texts[row]) for row in np.unique(rows).tolist()}
-    effects = [_effect(*sorted(words[row] for row in pair)) for pair in rows.tolist()]
+    effects = [effect_of_order(texts[one], texts[other]) for one, other in rows.tolist()]
     return np.array(effects, np.int8)
 
 
@@ -72,20 +72,28 @@ def effect_of_order(source: str, target: str) -> int:
     >>> effect_of_order("Ann met Bob", "Bob met Ann") == HARMLESS
     True
     """
-    return _effect(*sorted(map(_words, (source, target))))
+    return _effect(*sorted((source, target)))  # the same both ways round
 
 
-def _words(text: str) -> list[str]:
-    """Return the words and commas of a sentence; nothing if the order of all lists matters."""
+@lru_cache(maxsize=8192)
+def _words(text: str) -> tuple[list[str], list[str]]:
+    """Return the words and commas of a sentence, and its words alone.
+
+    There are none of either if the order of all lists matters.
+    """
     words = _WORD.findall(text.casefold())
-    return words if ORDERED.isdisjoint(words) else []
+    if not ORDERED.isdisjoint(words):
+        return [], []
+    return words, [word for word in words if word != COMMA] if COMMA in words else words
 
 
-def _effect(source: list[str], target: list[str]) -> int:
-    """Return what the order of the words and commas of two sentences tells."""
-    plain = [[word for word in read if word != COMMA] for read in (source, target)]
-    if not JOINING.isdisjoint(source) and (
-        _only_exchanged(*plain) or _only_exchanged(source, target)
+@lru_cache(maxsize=8192)  # what judges a pair asks twice
+def _effect(source: str, target: str) -> int:
+    """Return what the order of two sentences tells."""
+    (first, first_plain), (second, second_plain) = _words(source), _words(target)
+    plain = first_plain, second_plain
+    if not JOINING.isdisjoint(first) and (
+        _only_exchanged(*plain) or (first is not first_plain and _only_exchanged(first, second))
     ):
         return HARMLESS
     if max(map(len, plain)) > LONGEST:
@@ -103,8 +111,8 @@ def _effect(source: list[str], target: list[str]) -> int:
 
 def _only_exchanged(source: list[str], target: list[str]) -> bool:
     """Walk two lists side by side, past words in the same place; tell whether members remain."""
-    alone, place, found = set(source) ^ set(target), 0, False
-    if len(source) != len(target):
+    alone, place, found = {*source} ^ {*target}, 0, False
+    if len(source) != len(target) or _others(source, alone) != _others(target, alone):
         return False
     while place < len(source):
         if source[place] == target[place] or {source[place], target[place]} <= alone:
@@ -114,6 +122,11 @@ def _only_exchanged(source: list[str], target: list[str]) -> bool:
         else:
             return False
     return found
+
+
+def _others(words: list[str], alone: set[str]) -> list[str]:
+    """Return all words but some, in order of the alphabet."""
+    return sorted(word for word in words if word not in alone) if alone else sorted(words)
 
 
 def _end_of_exchange(source: list[str], target: list[str], start: int) -> int:

@@ -69,7 +69,7 @@ def find_sides(source: list[str], target: list[str]) -> Sides | None:
     >>> find_sides("once a cat saw dogs".split(), "once dogs saw a cat".split())
     Sides(before=['once'], first=['a', 'cat'], between=['saw'], second=['dogs'], behind=[])
     """
-    if sorted(source) != sorted(target):
+    if len(source) != len(target) or sorted(source) != sorted(target):
         return None
     low, high = 0, len(source)
     while low < high and source[low] == target[low]:
@@ -110,20 +110,19 @@ def shared_words(source: list[str], target: list[str]) -> tuple[list[str], list[
     >>> shared_words("a cat saw dogs".split(), "dogs were seen by a cat".split())
     """
     case = lexicon.cues()["case"]
+    if len({*source} ^ {*target}) > MOST:
+        return None
     source, target = ([case.get(word, word) for word in words] for words in (source, target))
     other = {*source} ^ {*target}
-    if len(other) > MOST:
-        return None
     bare = {word: lemma for word in other if (lemma := _bare(word)) != word}
     source, target = ([bare.get(word, word) for word in words] for words in (source, target))
     other = {*source} ^ {*target}
     if len(source) + len(target) > 2 * len({*source, *target}) - len(other):  # some stand twice
         other = {word for word, _ in Counter(source).items() ^ Counter(target).items()}
-    compared = {
-        word for words in (source, target) for word, then in pairwise(words) if then == "than"
-    }
-    if len(other) > ADDED or other & compared or any(_turns(word) for word in other):
+    if len(other) > ADDED or any(_turns(word) for word in other):
         return None
+    if any(then == "than" and word in other for word, then in pairwise([*source, "", *target])):
+        return None  # another comparison
     first, second = ([word for word in words if word not in other] for words in (source, target))
     return first, second
 
