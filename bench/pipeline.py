@@ -24,7 +24,7 @@ from movers.encode.device_collect import PaddedBatch
 from movers.encode.tokens import read
 from movers.loading import load_encoder
 
-METHODS = ("movers", "wsmd", "wsmd-wrd", "wmd")
+METHODS = ("movers", "same", "wsmd", "wsmd-wrd", "wmd")
 BARE, OTHER = "bare fused forward pass", "sentence-transformers"
 
 
