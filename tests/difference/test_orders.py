@@ -1,5 +1,3 @@
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -107,9 +105,14 @@ def test_a_sentence_of_joining_words_alone_takes_no_time():
     assert told((f"ann {long} bob", f"bob {long} ann")) == [False]
 
 
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize("word", ["by", "walked", "was walked by", "a"])
-def test_sentences_that_say_one_thing_again_and_again_take_no_time(word):
+def test_sentences_that_say_one_thing_again_and_again_are_read_to_their_end(word):
     longest = f"{word} " * (LONGEST // len(word.split()) - 1)
-    start = time.process_time()
-    told((f"ann {longest}", f"{longest} ann"), (f"{longest} by ann", f"bob {longest}"))
-    assert time.process_time() - start < 2
+    pairs = (f"ann {longest}", f"{longest} ann"), (f"{longest} by ann", f"bob {longest}")
+    assert told(*pairs) == [False, False]
+
+
+def test_in_texts_of_any_length_no_order_is_told():
+    long = "the old " * 1000
+    assert told((f"ann and bob saw {long}", f"bob and ann saw {long}")) == [False]

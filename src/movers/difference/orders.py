@@ -36,6 +36,8 @@ LATER = frozenset(
 """Words with which a member cannot begin that stands as well before as after another."""
 SHARED = 4
 """So many words beside a member may stand beside the other as well: *the* dog and *the* cat."""
+CHARACTERS = 4000
+"""The longest sentence of which an order is told."""
 LONGEST = 64
 """Words of a sentence whose sides and voice are looked at."""
 MOST = 16
@@ -72,10 +74,12 @@ def effect_of_order(source: str, target: str) -> int:
     >>> effect_of_order("Ann met Bob", "Bob met Ann") == HARMLESS
     True
     """
+    if max(len(source), len(target)) > CHARACTERS:
+        return 0
     return _effect(*sorted((source, target)))  # the same both ways round
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def _words(text: str) -> tuple[list[str], list[str]]:
     """Return the words and commas of a sentence, and its words alone.
 
@@ -87,7 +91,7 @@ def _words(text: str) -> tuple[list[str], list[str]]:
     return words, [word for word in words if word != COMMA] if COMMA in words else words
 
 
-@lru_cache(maxsize=8192)  # what judges a pair asks twice
+@lru_cache(maxsize=4096)  # what judges pairs asks twice
 def _effect(source: str, target: str) -> int:
     """Return what the order of two sentences tells."""
     (first, first_plain), (second, second_plain) = _words(source), _words(target)

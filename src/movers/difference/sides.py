@@ -33,19 +33,19 @@ SAYING = frozenset("say reply add shout cry whisper exclaim".split())
 """Verbs before which stands what is said, or behind which."""
 OPENING = frozenset("that who which whom whose and or nor".split())
 """Words across which sides that change places are no longer those of one verb."""
-
 MUTUAL = frozenset("with like alike against together each both".split())
 """Words with which most verbs hold both ways, more or less."""
 TURNING = frozenset("by to from that who whom which whose it".split())
 """Words that may tell who does what, as auxiliaries and verbs do."""
 DEGREES = frozenset("more less as".split())
+"""Words that compare."""
 CONTRACTED = frozenset("s m re ve ll d t".split())
 """What follows an apostrophe."""
 ADDED, MOST = 6, 10
 """Different words that may be added, and those that may differ by their forms as well."""
 DIRECTIONS = frozenset(("to", "into", "onto", "than"))
 """Words that stand between a beginning and an end, or two that are compared."""
-DISTANCES = frozenset("far distance between way road route relation connection love".split())
+DISTANCES = frozenset("far distance between way road route relation connection".split())
 """What is the same from either end."""
 TIMED = frozenset("then before after until till because unless".split())
 """Words across which clauses that change places tell another story."""
